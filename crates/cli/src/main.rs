@@ -1,0 +1,2 @@
+//! The `orchestrate` binary.
+fn main() {}

@@ -1,0 +1,317 @@
+//! The task graph of a bundle and its critical path (`contract/core.md §5.3, §5.4`).
+//!
+//! Pure: the spec crate builds a [`TaskGraph`] from a bundle's text, selection and drawing read it.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::identifier::TaskId;
+
+/// An effort in thousandths of a day, so that sums compare exactly (`contract/core.md §5.4`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Effort(u64);
+
+impl Effort {
+    /// One day: the weight of a task whose effort names no number.
+    pub const ONE_DAY: Self = Self(1000);
+
+    /// Returns the effort of that many thousandths of a day.
+    #[must_use]
+    pub const fn from_milli_days(milli_days: u64) -> Self {
+        Self(milli_days)
+    }
+
+    /// Returns the thousandths of a day.
+    #[must_use]
+    pub const fn milli_days(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the weight of an effort text (`contract/core.md §1.10`): `half` anywhere is half a day, else the
+    /// first decimal number is days, else one day. Digits after the third decimal are cut.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        if text.contains("half") {
+            return Self(500);
+        }
+        let Some(start) = text.find(|character: char| character.is_ascii_digit()) else {
+            return Self::ONE_DAY;
+        };
+        let (whole, rest) = split_digits(&text[start..]);
+        let fraction = rest.strip_prefix('.').map_or("", |rest| split_digits(rest).0);
+        let days: u64 = whole.parse().unwrap_or(u64::MAX / 4000);
+        let mut thousandths = 0_u64;
+        for position in 0..3 {
+            let digit = fraction.as_bytes().get(position).map_or(0, |byte| u64::from(byte - b'0'));
+            thousandths = thousandths * 10 + digit;
+        }
+        Self(days.saturating_mul(1000).saturating_add(thousandths))
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl core::fmt::Display for Effort {
+    /// Days for people: `3 days`, `1 day`, `0.5 days`.
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let (days, rest) = (self.0 / 1000, self.0 % 1000);
+        match (days, rest) {
+            (1, 0) => formatter.write_str("1 day"),
+            (days, 0) => write!(formatter, "{days} days"),
+            (days, rest) => {
+                let digits = alloc::format!("{rest:03}");
+                write!(formatter, "{days}.{} days", digits.trim_end_matches('0'))
+            }
+        }
+    }
+}
+
+fn split_digits(text: &str) -> (&str, &str) {
+    let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+/// What selection knows of one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskNode {
+    /// The task's id.
+    pub id: TaskId,
+    /// Its title, for people.
+    pub title: String,
+    /// The ids it depends on, in the order written, without repetition. One that names no task is never satisfied.
+    pub dependencies: Vec<TaskId>,
+    /// Its weight on the critical path.
+    pub effort: Effort,
+}
+
+/// Where a reference bullet parks a task (`contract/core.md §1.8`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ParkingPlace {
+    /// `## Awaiting input`.
+    AwaitingInput,
+    /// `## Deferred`.
+    Deferred,
+    /// `## Out of scope`: the task also no longer weighs on the critical path.
+    OutOfScope,
+}
+
+impl ParkingPlace {
+    /// Returns the section's name.
+    #[must_use]
+    pub const fn section(self) -> &'static str {
+        match self {
+            Self::AwaitingInput => "Awaiting input",
+            Self::Deferred => "Deferred",
+            Self::OutOfScope => "Out of scope",
+        }
+    }
+}
+
+/// A live reference bullet: a person, or a halt, has taken the task out of selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parking {
+    /// The section that holds the bullet.
+    pub place: ParkingPlace,
+    /// The bullet's text after the id, as written.
+    pub note: String,
+}
+
+/// The tasks of one bundle in file order, and which of them are parked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TaskGraph {
+    /// The tasks, in file order, each id once.
+    pub tasks: Vec<TaskNode>,
+    /// The parked tasks.
+    pub parked: BTreeMap<TaskId, Parking>,
+}
+
+impl TaskGraph {
+    /// Returns the task with that id.
+    #[must_use]
+    pub fn task(&self, id: &TaskId) -> Option<&TaskNode> {
+        self.tasks.iter().find(|task| &task.id == id)
+    }
+
+    /// Returns the weight of the heaviest chain that starts at each task, over the tasks not in `terminal`.
+    ///
+    /// A task inside a cycle contributes its own weight when it is met again: no member of a cycle can ever be
+    /// ready, so the value only has to be finite and the same every time.
+    #[must_use]
+    pub fn critical_weights(&self, terminal: &BTreeSet<TaskId>) -> BTreeMap<TaskId, Effort> {
+        let dependents = self.dependents(terminal);
+        let mut weights = BTreeMap::new();
+        for task in &self.tasks {
+            if !terminal.contains(&task.id) {
+                self.weigh(&task.id, &dependents, &mut weights);
+            }
+        }
+        weights
+    }
+
+    /// Returns the heaviest chain over all tasks, whatever their state (`--critical-path`, §5.4).
+    #[must_use]
+    pub fn critical_path(&self) -> Vec<TaskId> {
+        let none = BTreeSet::new();
+        let weights = self.critical_weights(&none);
+        let dependents = self.dependents(&none);
+        let everyone: Vec<TaskId> = self.tasks.iter().map(|task| task.id.clone()).collect();
+        let mut path: Vec<TaskId> = Vec::new();
+        let mut candidates = everyone.as_slice();
+        while let Some(next) = heaviest(candidates, &weights) {
+            if path.contains(next) {
+                break;
+            }
+            path.push(next.clone());
+            candidates = dependents.get(next).map_or(&[], Vec::as_slice);
+        }
+        path
+    }
+
+    /// Returns for each task the non-terminal tasks that depend on it, in file order.
+    fn dependents(&self, terminal: &BTreeSet<TaskId>) -> BTreeMap<TaskId, Vec<TaskId>> {
+        let mut dependents: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
+        for task in self.tasks.iter().filter(|task| !terminal.contains(&task.id)) {
+            for dependency in &task.dependencies {
+                dependents.entry(dependency.clone()).or_default().push(task.id.clone());
+            }
+        }
+        dependents
+    }
+
+    /// Weighs one task and everything that depends on it, without recursion: a chain may be ten thousand long.
+    fn weigh(
+        &self,
+        start: &TaskId,
+        dependents: &BTreeMap<TaskId, Vec<TaskId>>,
+        weights: &mut BTreeMap<TaskId, Effort>,
+    ) {
+        let own = |id: &TaskId| self.effort_of(id);
+        let mut stack = alloc::vec![(start.clone(), 0_usize)];
+        if weights.contains_key(start) {
+            return;
+        }
+        weights.insert(start.clone(), own(start));
+        while let Some((id, position)) = stack.pop() {
+            let children = dependents.get(&id).map_or(&[][..], Vec::as_slice);
+            if let Some(child) = children.get(position) {
+                stack.push((id, position + 1));
+                if !weights.contains_key(child) {
+                    weights.insert(child.clone(), own(child));
+                    stack.push((child.clone(), 0));
+                }
+            } else {
+                let longest = children.iter().filter_map(|child| weights.get(child)).max().copied();
+                weights.insert(id.clone(), own(&id).plus(longest.unwrap_or_default()));
+            }
+        }
+    }
+
+    fn effort_of(&self, id: &TaskId) -> Effort {
+        self.task(id).map_or(Effort::ONE_DAY, |task| task.effort)
+    }
+}
+
+/// Returns the heaviest of the candidates, the earliest of equals.
+pub(crate) fn heaviest<'a>(candidates: &'a [TaskId], weights: &BTreeMap<TaskId, Effort>) -> Option<&'a TaskId> {
+    let mut best: Option<(&TaskId, Effort)> = None;
+    for candidate in candidates {
+        let weight = weights.get(candidate).copied().unwrap_or_default();
+        if best.is_none_or(|(_, heaviest)| weight > heaviest) {
+            best = Some((candidate, weight));
+        }
+    }
+    best.map(|(candidate, _)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use proptest::prelude::*;
+
+    fn id(text: &str) -> TaskId {
+        TaskId::parse(text).expect("id")
+    }
+
+    pub(crate) fn graph(tasks: &[(&str, &[&str], &str)]) -> TaskGraph {
+        let tasks = tasks
+            .iter()
+            .map(|(name, dependencies, effort)| TaskNode {
+                id: id(name),
+                title: name.to_string(),
+                dependencies: dependencies.iter().map(|dependency| id(dependency)).collect(),
+                effort: Effort::parse(effort),
+            })
+            .collect();
+        TaskGraph { tasks, parked: BTreeMap::new() }
+    }
+
+    #[test]
+    fn efforts_of_the_contract() {
+        let cases = [("half day", 500), ("1 day", 1000), ("1.5 days", 1500), ("0.5d", 500), ("0.25 day", 250), ("3–4 days (grew …)", 3000), ("", 1000), ("soon", 1000), ("2.", 2000), ("1.23456", 1234)];
+        for (text, milli_days) in cases {
+            assert_eq!(Effort::parse(text).milli_days(), milli_days, "{text}");
+        }
+        assert_eq!([Effort(500), Effort(1000), Effort(1250), Effort(3000)].map(|effort| effort.to_string()), ["0.5 days", "1 day", "1.25 days", "3 days"]);
+        assert!(Effort::parse(&"9".repeat(60)).milli_days() > 0);
+    }
+
+    #[test]
+    fn the_verified_example_of_the_contract() {
+        let tasks = graph(&[("1", &[], "1d"), ("2", &[], "1d"), ("3", &["1"], "1d"), ("4", &["2"], "5d")]);
+        assert_eq!(tasks.critical_path(), [id("2"), id("4")]);
+    }
+
+    #[test]
+    fn a_cycle_ends() {
+        let tasks = graph(&[("1", &["2"], "1d"), ("2", &["1"], "1d"), ("3", &["3"], "1d")]);
+        assert_eq!(tasks.critical_path().len(), 2);
+    }
+
+    #[test]
+    fn a_long_chain_needs_no_stack() {
+        let names: Vec<String> = (0..3_000).map(|number| number.to_string()).collect();
+        let tasks = TaskGraph {
+            tasks: names.iter().enumerate().map(|(index, name)| TaskNode {
+                id: id(name),
+                title: String::new(),
+                dependencies: if index == 0 { Vec::new() } else { alloc::vec![id(&names[index - 1])] },
+                effort: Effort::ONE_DAY,
+            }).collect(),
+            parked: BTreeMap::new(),
+        };
+        assert_eq!(tasks.critical_path().len(), 3_000);
+    }
+
+    /// The plainest meaning of the rule: the longest chain by trying every dependent.
+    fn model_weight(tasks: &TaskGraph, task: &TaskId) -> u64 {
+        let own = tasks.task(task).expect("task").effort.milli_days();
+        let after = tasks.tasks.iter().filter(|other| other.dependencies.contains(task)).map(|other| model_weight(tasks, &other.id)).max();
+        own + after.unwrap_or(0)
+    }
+
+    proptest! {
+        #[test]
+        fn weights_match_the_model(edges in proptest::collection::vec((0usize..8, 0usize..8), 0..14), efforts in proptest::collection::vec(1u64..5, 8)) {
+            // Edges only from a later task to an earlier one, so that the graph has no cycle.
+            let tasks = TaskGraph {
+                tasks: (0..8).map(|index| TaskNode {
+                    id: id(&index.to_string()),
+                    title: String::new(),
+                    dependencies: edges.iter().filter(|(from, to)| *from == index && to < from).map(|(_, to)| id(&to.to_string())).collect(),
+                    effort: Effort::from_milli_days(efforts[index] * 500),
+                }).collect(),
+                parked: BTreeMap::new(),
+            };
+            let weights = tasks.critical_weights(&BTreeSet::new());
+            for task in &tasks.tasks {
+                prop_assert_eq!(weights[&task.id].milli_days(), model_weight(&tasks, &task.id));
+            }
+            let path_weight: u64 = tasks.critical_path().iter().map(|task| tasks.task(task).expect("task").effort.milli_days()).sum();
+            prop_assert_eq!(path_weight, weights.values().max().expect("some").milli_days());
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The pure core of `orchestrate`: names, record formats, evidence, derivation, selection, gates and plans.
+//!
+//! No clock, file, environment or process can be named here (`no_std`); everything a decision may look at is an
+//! argument, and every map is ordered, so that the same evidence gives the same plan. Owns no state.
+#![no_std]
+
+extern crate alloc;
+
+pub mod graph;
+pub mod identifier;
+pub mod observed;
+pub mod time;

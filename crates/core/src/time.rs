@@ -1,0 +1,86 @@
+//! Instants as whole seconds since the epoch, and their text.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+
+/// An instant: whole seconds since 1970-01-01T00:00:00Z. The core never reads a clock; every instant is an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    /// Returns the instant that many seconds after the epoch.
+    #[must_use]
+    pub const fn from_seconds(seconds: i64) -> Self {
+        Self(seconds)
+    }
+
+    /// Returns the seconds since the epoch.
+    #[must_use]
+    pub const fn seconds(self) -> i64 {
+        self.0
+    }
+
+    /// Returns the seconds from `earlier` to this instant; negative when `earlier` lies in the future.
+    #[must_use]
+    pub const fn seconds_since(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// Returns the age for people: `40 s`, `4 min`, `3 h`, `2 days`; `in the future` for a negative one.
+    #[must_use]
+    pub fn age_at(self, now: Self) -> String {
+        match now.seconds_since(self) {
+            ..0 => "in the future".to_string(),
+            seconds @ 0..60 => format!("{seconds} s"),
+            seconds @ 60..7200 => format!("{} min", seconds / 60),
+            seconds @ 7200..172_800 => format!("{} h", seconds / 3600),
+            seconds => format!("{} days", seconds / 86_400),
+        }
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// RFC 3339 in UTC, as in `2026-11-29T17:31:58Z`.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match chrono::DateTime::from_timestamp(self.0, 0) {
+            Some(instant) => write!(formatter, "{}", instant.format("%Y-%m-%dT%H:%M:%SZ")),
+            None => write!(formatter, "@{}", self.0),
+        }
+    }
+}
+
+impl serde::Serialize for Timestamp {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Timestamp {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        chrono::DateTime::parse_from_rfc3339(&text)
+            .map(|instant| Self(instant.timestamp()))
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ages_are_for_people() {
+        let now = Timestamp::from_seconds(1_000_000);
+        let age = |seconds: i64| Timestamp::from_seconds(1_000_000 - seconds).age_at(now);
+        assert_eq!([age(-1), age(0), age(59), age(60), age(7199), age(7200), age(172_800)], ["in the future", "0 s", "59 s", "1 min", "119 min", "2 h", "2 days"]);
+    }
+
+    #[test]
+    fn text_round_trips() {
+        let instant = Timestamp::from_seconds(1_796_059_918);
+        assert_eq!(instant.to_string(), "2026-11-30T17:31:58Z");
+        let json = serde_json::to_string(&instant).expect("json");
+        assert_eq!(serde_json::from_str::<Timestamp>(&json).expect("parses"), instant);
+    }
+}
