@@ -39,11 +39,16 @@ impl Effort {
             return Self::ONE_DAY;
         };
         let (whole, rest) = split_digits(&text[start..]);
-        let fraction = rest.strip_prefix('.').map_or("", |rest| split_digits(rest).0);
+        let fraction = rest
+            .strip_prefix('.')
+            .map_or("", |rest| split_digits(rest).0);
         let days: u64 = whole.parse().unwrap_or(u64::MAX / 4000);
         let mut thousandths = 0_u64;
         for position in 0..3 {
-            let digit = fraction.as_bytes().get(position).map_or(0, |byte| u64::from(byte - b'0'));
+            let digit = fraction
+                .as_bytes()
+                .get(position)
+                .map_or(0, |byte| u64::from(byte - b'0'));
             thousandths = thousandths * 10 + digit;
         }
         Self(days.saturating_mul(1000).saturating_add(thousandths))
@@ -70,7 +75,9 @@ impl core::fmt::Display for Effort {
 }
 
 fn split_digits(text: &str) -> (&str, &str) {
-    let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    let end = text
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(text.len());
     text.split_at(end)
 }
 
@@ -142,11 +149,18 @@ impl TaskGraph {
     #[must_use]
     pub fn critical_weights(&self, terminal: &BTreeSet<TaskId>) -> BTreeMap<TaskId, Effort> {
         let dependents = self.dependents(terminal);
+        let efforts: BTreeMap<&TaskId, Effort> = self
+            .tasks
+            .iter()
+            .map(|task| (&task.id, task.effort))
+            .collect();
         let mut weights = BTreeMap::new();
-        for task in &self.tasks {
-            if !terminal.contains(&task.id) {
-                self.weigh(&task.id, &dependents, &mut weights);
-            }
+        for task in self
+            .tasks
+            .iter()
+            .filter(|task| !terminal.contains(&task.id))
+        {
+            weigh(&task.id, &efforts, &dependents, &mut weights);
         }
         weights
     }
@@ -154,68 +168,88 @@ impl TaskGraph {
     /// Returns the heaviest chain over all tasks, whatever their state (`--critical-path`, §5.4).
     #[must_use]
     pub fn critical_path(&self) -> Vec<TaskId> {
-        let none = BTreeSet::new();
-        let weights = self.critical_weights(&none);
-        let dependents = self.dependents(&none);
         let everyone: Vec<TaskId> = self.tasks.iter().map(|task| task.id.clone()).collect();
-        let mut path: Vec<TaskId> = Vec::new();
-        let mut candidates = everyone.as_slice();
+        self.chain(&everyone, &BTreeSet::new())
+    }
+
+    /// Returns the heaviest chain of tasks not in `terminal` that begins with `start`.
+    #[must_use]
+    pub fn heaviest_chain(&self, start: &TaskId, terminal: &BTreeSet<TaskId>) -> Vec<TaskId> {
+        self.chain(core::slice::from_ref(start), terminal)
+    }
+
+    fn chain(&self, starts: &[TaskId], terminal: &BTreeSet<TaskId>) -> Vec<TaskId> {
+        let weights = self.critical_weights(terminal);
+        let dependents = self.dependents(terminal);
+        let mut chain: Vec<TaskId> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut candidates = starts;
         while let Some(next) = heaviest(candidates, &weights) {
-            if path.contains(next) {
+            if !seen.insert(next.clone()) {
                 break;
             }
-            path.push(next.clone());
+            chain.push(next.clone());
             candidates = dependents.get(next).map_or(&[], Vec::as_slice);
         }
-        path
+        chain
     }
 
     /// Returns for each task the non-terminal tasks that depend on it, in file order.
     fn dependents(&self, terminal: &BTreeSet<TaskId>) -> BTreeMap<TaskId, Vec<TaskId>> {
         let mut dependents: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
-        for task in self.tasks.iter().filter(|task| !terminal.contains(&task.id)) {
+        for task in self
+            .tasks
+            .iter()
+            .filter(|task| !terminal.contains(&task.id))
+        {
             for dependency in &task.dependencies {
-                dependents.entry(dependency.clone()).or_default().push(task.id.clone());
+                dependents
+                    .entry(dependency.clone())
+                    .or_default()
+                    .push(task.id.clone());
             }
         }
         dependents
     }
+}
 
-    /// Weighs one task and everything that depends on it, without recursion: a chain may be ten thousand long.
-    fn weigh(
-        &self,
-        start: &TaskId,
-        dependents: &BTreeMap<TaskId, Vec<TaskId>>,
-        weights: &mut BTreeMap<TaskId, Effort>,
-    ) {
-        let own = |id: &TaskId| self.effort_of(id);
-        let mut stack = alloc::vec![(start.clone(), 0_usize)];
-        if weights.contains_key(start) {
-            return;
-        }
-        weights.insert(start.clone(), own(start));
-        while let Some((id, position)) = stack.pop() {
-            let children = dependents.get(&id).map_or(&[][..], Vec::as_slice);
-            if let Some(child) = children.get(position) {
-                stack.push((id, position + 1));
-                if !weights.contains_key(child) {
-                    weights.insert(child.clone(), own(child));
-                    stack.push((child.clone(), 0));
-                }
-            } else {
-                let longest = children.iter().filter_map(|child| weights.get(child)).max().copied();
-                weights.insert(id.clone(), own(&id).plus(longest.unwrap_or_default()));
-            }
-        }
+/// Weighs one task and everything that depends on it, without recursion: a chain may be ten thousand long.
+fn weigh(
+    start: &TaskId,
+    efforts: &BTreeMap<&TaskId, Effort>,
+    dependents: &BTreeMap<TaskId, Vec<TaskId>>,
+    weights: &mut BTreeMap<TaskId, Effort>,
+) {
+    let own = |id: &TaskId| efforts.get(id).copied().unwrap_or(Effort::ONE_DAY);
+    if weights.contains_key(start) {
+        return;
     }
-
-    fn effort_of(&self, id: &TaskId) -> Effort {
-        self.task(id).map_or(Effort::ONE_DAY, |task| task.effort)
+    weights.insert(start.clone(), own(start));
+    let mut stack = alloc::vec![(start.clone(), 0_usize)];
+    while let Some((id, position)) = stack.pop() {
+        let children = dependents.get(&id).map_or(&[][..], Vec::as_slice);
+        if let Some(child) = children.get(position) {
+            stack.push((id, position + 1));
+            if !weights.contains_key(child) {
+                weights.insert(child.clone(), own(child));
+                stack.push((child.clone(), 0));
+            }
+        } else {
+            let longest = children
+                .iter()
+                .filter_map(|child| weights.get(child))
+                .max()
+                .copied();
+            weights.insert(id.clone(), own(&id).plus(longest.unwrap_or_default()));
+        }
     }
 }
 
 /// Returns the heaviest of the candidates, the earliest of equals.
-pub(crate) fn heaviest<'a>(candidates: &'a [TaskId], weights: &BTreeMap<TaskId, Effort>) -> Option<&'a TaskId> {
+pub(crate) fn heaviest<'a>(
+    candidates: &'a [TaskId],
+    weights: &BTreeMap<TaskId, Effort>,
+) -> Option<&'a TaskId> {
     let mut best: Option<(&TaskId, Effort)> = None;
     for candidate in candidates {
         let weight = weights.get(candidate).copied().unwrap_or_default();
@@ -242,32 +276,62 @@ mod tests {
             .map(|(name, dependencies, effort)| TaskNode {
                 id: id(name),
                 title: name.to_string(),
-                dependencies: dependencies.iter().map(|dependency| id(dependency)).collect(),
+                dependencies: dependencies
+                    .iter()
+                    .map(|dependency| id(dependency))
+                    .collect(),
                 effort: Effort::parse(effort),
             })
             .collect();
-        TaskGraph { tasks, parked: BTreeMap::new() }
+        TaskGraph {
+            tasks,
+            parked: BTreeMap::new(),
+        }
     }
 
     #[test]
     fn efforts_of_the_contract() {
-        let cases = [("half day", 500), ("1 day", 1000), ("1.5 days", 1500), ("0.5d", 500), ("0.25 day", 250), ("3–4 days (grew …)", 3000), ("", 1000), ("soon", 1000), ("2.", 2000), ("1.23456", 1234)];
+        let cases = [
+            ("half day", 500),
+            ("1 day", 1000),
+            ("1.5 days", 1500),
+            ("0.5d", 500),
+            ("0.25 day", 250),
+            ("3–4 days (grew …)", 3000),
+            ("", 1000),
+            ("soon", 1000),
+            ("2.", 2000),
+            ("1.23456", 1234),
+        ];
         for (text, milli_days) in cases {
             assert_eq!(Effort::parse(text).milli_days(), milli_days, "{text}");
         }
-        assert_eq!([Effort(500), Effort(1000), Effort(1250), Effort(3000)].map(|effort| effort.to_string()), ["0.5 days", "1 day", "1.25 days", "3 days"]);
+        assert_eq!(
+            [Effort(500), Effort(1000), Effort(1250), Effort(3000)]
+                .map(|effort| effort.to_string()),
+            ["0.5 days", "1 day", "1.25 days", "3 days"]
+        );
         assert!(Effort::parse(&"9".repeat(60)).milli_days() > 0);
     }
 
     #[test]
     fn the_verified_example_of_the_contract() {
-        let tasks = graph(&[("1", &[], "1d"), ("2", &[], "1d"), ("3", &["1"], "1d"), ("4", &["2"], "5d")]);
+        let tasks = graph(&[
+            ("1", &[], "1d"),
+            ("2", &[], "1d"),
+            ("3", &["1"], "1d"),
+            ("4", &["2"], "5d"),
+        ]);
         assert_eq!(tasks.critical_path(), [id("2"), id("4")]);
     }
 
     #[test]
     fn a_cycle_ends() {
-        let tasks = graph(&[("1", &["2"], "1d"), ("2", &["1"], "1d"), ("3", &["3"], "1d")]);
+        let tasks = graph(&[
+            ("1", &["2"], "1d"),
+            ("2", &["1"], "1d"),
+            ("3", &["3"], "1d"),
+        ]);
         assert_eq!(tasks.critical_path().len(), 2);
     }
 
@@ -275,12 +339,20 @@ mod tests {
     fn a_long_chain_needs_no_stack() {
         let names: Vec<String> = (0..3_000).map(|number| number.to_string()).collect();
         let tasks = TaskGraph {
-            tasks: names.iter().enumerate().map(|(index, name)| TaskNode {
-                id: id(name),
-                title: String::new(),
-                dependencies: if index == 0 { Vec::new() } else { alloc::vec![id(&names[index - 1])] },
-                effort: Effort::ONE_DAY,
-            }).collect(),
+            tasks: names
+                .iter()
+                .enumerate()
+                .map(|(index, name)| TaskNode {
+                    id: id(name),
+                    title: String::new(),
+                    dependencies: if index == 0 {
+                        Vec::new()
+                    } else {
+                        alloc::vec![id(&names[index - 1])]
+                    },
+                    effort: Effort::ONE_DAY,
+                })
+                .collect(),
             parked: BTreeMap::new(),
         };
         assert_eq!(tasks.critical_path().len(), 3_000);
@@ -289,7 +361,12 @@ mod tests {
     /// The plainest meaning of the rule: the longest chain by trying every dependent.
     fn model_weight(tasks: &TaskGraph, task: &TaskId) -> u64 {
         let own = tasks.task(task).expect("task").effort.milli_days();
-        let after = tasks.tasks.iter().filter(|other| other.dependencies.contains(task)).map(|other| model_weight(tasks, &other.id)).max();
+        let after = tasks
+            .tasks
+            .iter()
+            .filter(|other| other.dependencies.contains(task))
+            .map(|other| model_weight(tasks, &other.id))
+            .max();
         own + after.unwrap_or(0)
     }
 

@@ -66,13 +66,20 @@ impl SpecId {
     /// # Errors
     /// When the text is not `[a-z0-9][a-z0-9-]*` of at most 64 bytes.
     pub fn parse(text: &str) -> Result<Self, InvalidName> {
-        let first_is_plain = text.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-        let all_are_plain =
-            text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        let first_is_plain = text
+            .bytes()
+            .next()
+            .is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+        let all_are_plain = text
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
         if first_is_plain && all_are_plain && text.len() <= 64 {
             Ok(Self(text.to_owned()))
         } else {
-            Err(InvalidName { kind: "spec name", expected: "a-z, 0-9 and '-', at most 64, not starting with '-'" })
+            Err(InvalidName {
+                kind: "spec name",
+                expected: "a-z, 0-9 and '-', at most 64, not starting with '-'",
+            })
         }
     }
 }
@@ -89,7 +96,8 @@ impl TaskId {
     /// # Errors
     /// When the text is not `[0-9]+(\.[0-9]+)?` of at most 32 bytes.
     pub fn parse(text: &str) -> Result<Self, InvalidName> {
-        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number =
+            |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         let well_formed = match text.split_once('.') {
             None => is_number(text),
             Some((whole, fraction)) => is_number(whole) && is_number(fraction),
@@ -97,7 +105,10 @@ impl TaskId {
         if well_formed && text.len() <= 32 {
             Ok(Self(text.to_owned()))
         } else {
-            Err(InvalidName { kind: "task id", expected: "digits, or digits '.' digits, at most 32" })
+            Err(InvalidName {
+                kind: "task id",
+                expected: "digits, or digits '.' digits, at most 32",
+            })
         }
     }
 
@@ -110,7 +121,10 @@ impl TaskId {
     /// Returns the two numbers that order ids: leading zeroes do not count, a missing part is empty.
     fn numbers(&self) -> (&str, &str) {
         let (whole, fraction) = self.0.split_once('.').unwrap_or((&self.0, ""));
-        (whole.trim_start_matches('0'), fraction.trim_start_matches('0'))
+        (
+            whole.trim_start_matches('0'),
+            fraction.trim_start_matches('0'),
+        )
     }
 
     /// Returns whether two ids share the sort key of the anchor's extraction (`contract/core.md §3.2`),
@@ -158,7 +172,10 @@ impl Unit {
     /// Returns the unit of one task.
     #[must_use]
     pub fn single(task: TaskId) -> Self {
-        Self { first: task, second: None }
+        Self {
+            first: task,
+            second: None,
+        }
     }
 
     /// Returns the checked unit named by a branch's task segment: `1`, `2.5` or `1-2`.
@@ -166,11 +183,17 @@ impl Unit {
     /// # Errors
     /// When the text is not one or two different task ids joined by `-`.
     pub fn parse(text: &str) -> Result<Self, InvalidName> {
-        let invalid = InvalidName { kind: "unit", expected: "one task id, or two different ones joined by '-'" };
+        let invalid = InvalidName {
+            kind: "unit",
+            expected: "one task id, or two different ones joined by '-'",
+        };
         match text.split_once('-') {
             None => TaskId::parse(text).map(Self::single).map_err(|_| invalid),
             Some((first, second)) => match (TaskId::parse(first), TaskId::parse(second)) {
-                (Ok(first), Ok(second)) if first != second => Ok(Self { first, second: Some(second) }),
+                (Ok(first), Ok(second)) if first != second => Ok(Self {
+                    first,
+                    second: Some(second),
+                }),
                 (Ok(_) | Err(_), _) => Err(invalid),
             },
         }
@@ -234,11 +257,18 @@ impl UnitName {
     /// # Errors
     /// When the name is not of that form; `planwright/<spec>/spec` is the authoring branch and no unit.
     pub fn from_branch(name: &str) -> Result<Self, InvalidName> {
-        let invalid = InvalidName { kind: "task branch", expected: "planwright/<spec>/task-<ids>" };
+        let invalid = InvalidName {
+            kind: "task branch",
+            expected: "planwright/<spec>/task-<ids>",
+        };
         let short = name.strip_prefix("refs/heads/").unwrap_or(name);
-        let rest = short.strip_prefix("planwright/").ok_or_else(|| invalid.clone())?;
+        let rest = short
+            .strip_prefix("planwright/")
+            .ok_or_else(|| invalid.clone())?;
         let (spec, segment) = rest.split_once('/').ok_or_else(|| invalid.clone())?;
-        let ids = segment.strip_prefix("task-").ok_or_else(|| invalid.clone())?;
+        let ids = segment
+            .strip_prefix("task-")
+            .ok_or_else(|| invalid.clone())?;
         match (SpecId::parse(spec), Unit::parse(ids)) {
             (Ok(spec), Ok(unit)) => Ok(Self { spec, unit }),
             (Ok(_) | Err(_), _) => Err(invalid),
@@ -250,9 +280,15 @@ impl UnitName {
     /// # Errors
     /// When the text is not of that form.
     pub fn parse(text: &str) -> Result<Self, InvalidName> {
-        let invalid = InvalidName { kind: "worker scope", expected: "<spec>:task-<ids>" };
+        let invalid = InvalidName {
+            kind: "worker scope",
+            expected: "<spec>:task-<ids>",
+        };
         let (spec, ids) = text.split_once(':').ok_or_else(|| invalid.clone())?;
-        match (SpecId::parse(spec), Unit::parse(ids.strip_prefix("task-").unwrap_or(ids))) {
+        match (
+            SpecId::parse(spec),
+            Unit::parse(ids.strip_prefix("task-").unwrap_or(ids)),
+        ) {
             (Ok(spec), Ok(unit)) => Ok(Self { spec, unit }),
             (Ok(_) | Err(_), _) => Err(invalid),
         }
@@ -298,7 +334,10 @@ impl CommitId {
         if text.len() == 40 && text.bytes().all(is_hex) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(InvalidName { kind: "commit id", expected: "40 lower-case hex digits" })
+            Err(InvalidName {
+                kind: "commit id",
+                expected: "40 lower-case hex digits",
+            })
         }
     }
 
@@ -331,7 +370,10 @@ impl BaseName {
         if well_formed {
             Ok(Self(text.to_owned()))
         } else {
-            Err(InvalidName { kind: "branch name", expected: "A-Z, a-z, 0-9 and '/._-', not starting with '-'" })
+            Err(InvalidName {
+                kind: "branch name",
+                expected: "A-Z, a-z, 0-9 and '/._-', not starting with '-'",
+            })
         }
     }
 }
@@ -351,7 +393,10 @@ impl Nonce {
         if text.len() == 32 && text.bytes().all(is_hex) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(InvalidName { kind: "nonce", expected: "32 lower-case hex digits" })
+            Err(InvalidName {
+                kind: "nonce",
+                expected: "32 lower-case hex digits",
+            })
         }
     }
 
@@ -376,7 +421,10 @@ impl BackendName {
     pub fn parse(text: &str) -> Result<Self, InvalidName> {
         match SpecId::parse(text) {
             Ok(name) => Ok(Self(name.0)),
-            Err(_) => Err(InvalidName { kind: "backend name", expected: "a-z, 0-9 and '-', at most 64" }),
+            Err(_) => Err(InvalidName {
+                kind: "backend name",
+                expected: "a-z, 0-9 and '-', at most 64",
+            }),
         }
     }
 }
@@ -385,8 +433,15 @@ impl BackendName {
 /// (`contract/core.md §0.2`, A-9: by code point, so that other scripts survive).
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let kept: String = text.chars().filter(|character| !character.is_control()).collect();
-    if kept.trim().is_empty() { "?".to_string() } else { kept }
+    let kept: String = text
+        .chars()
+        .filter(|character| !character.is_control())
+        .collect();
+    if kept.trim().is_empty() {
+        "?".to_string()
+    } else {
+        kept
+    }
 }
 
 #[cfg(test)]
@@ -399,7 +454,18 @@ mod tests {
         for good in ["a", "0", "hello-tower", "a-", &"x".repeat(64)] {
             assert!(SpecId::parse(good).is_ok(), "{good}");
         }
-        for bad in ["", "-a", "A", "a_b", "a/b", "..", "a.b", "a\n", "é", &"x".repeat(65)] {
+        for bad in [
+            "",
+            "-a",
+            "A",
+            "a_b",
+            "a/b",
+            "..",
+            "a.b",
+            "a\n",
+            "é",
+            &"x".repeat(65),
+        ] {
             assert!(SpecId::parse(bad).is_err(), "{bad:?}");
         }
     }
@@ -409,23 +475,48 @@ mod tests {
         for good in ["1", "007", "2.5", "10.10", &"9".repeat(32)] {
             assert!(TaskId::parse(good).is_ok(), "{good}");
         }
-        for bad in ["", ".", "1.", ".5", "1.2.3", "1-2", "1 ", "-1", "１", "a", &"9".repeat(33)] {
+        for bad in [
+            "",
+            ".",
+            "1.",
+            ".5",
+            "1.2.3",
+            "1-2",
+            "1 ",
+            "-1",
+            "１",
+            "a",
+            &"9".repeat(33),
+        ] {
             assert!(TaskId::parse(bad).is_err(), "{bad:?}");
         }
     }
 
     #[test]
     fn branches_name_units() {
-        let name = UnitName::from_branch("refs/heads/planwright/alpha/task-2.5-3").expect("a task branch");
-        assert_eq!((name.spec.as_str(), name.unit.to_string().as_str()), ("alpha", "2.5-3"));
-        for bad in ["planwright/alpha/spec", "planwright/alpha/task-1-2-3", "planwright/alpha/task-1-1", "x/alpha/task-1", "planwright/Alpha/task-1", "planwright/alpha/task-1/x"] {
+        let name =
+            UnitName::from_branch("refs/heads/planwright/alpha/task-2.5-3").expect("a task branch");
+        assert_eq!(
+            (name.spec.as_str(), name.unit.to_string().as_str()),
+            ("alpha", "2.5-3")
+        );
+        for bad in [
+            "planwright/alpha/spec",
+            "planwright/alpha/task-1-2-3",
+            "planwright/alpha/task-1-1",
+            "x/alpha/task-1",
+            "planwright/Alpha/task-1",
+            "planwright/alpha/task-1/x",
+        ] {
             assert!(UnitName::from_branch(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn hostile_base_names_are_refused() {
-        for bad in ["", "-x", "a..b", "a b", "a:b", "/a", "a/", "@{u}", "a\0", "a//b", ".git"] {
+        for bad in [
+            "", "-x", "a..b", "a b", "a:b", "/a", "a/", "@{u}", "a\0", "a//b", ".git",
+        ] {
             assert!(BaseName::parse(bad).is_err(), "{bad:?}");
         }
         assert!(BaseName::parse("release/1.2").is_ok());

@@ -6,7 +6,18 @@
 
 extern crate alloc;
 
+mod claim;
+pub mod derive;
+pub mod evidence;
+pub mod exit;
 pub mod graph;
 pub mod identifier;
 pub mod observed;
+pub mod place;
+pub mod plan;
+pub mod process;
+pub mod record;
+pub mod select;
 pub mod time;
+pub mod trailer;
+pub mod world;

@@ -15,7 +15,10 @@ pub struct Why {
 impl Why {
     /// Returns a reason without a remedy.
     pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), hint: None }
+        Self {
+            reason: reason.into(),
+            hint: None,
+        }
     }
 
     /// Returns the reason together with what a person can do about it.

@@ -1,0 +1,215 @@
+//! Row 9 of the evidence table: dispatch markers and our own dispatch records.
+//!
+//! A claim we cannot read is a claim. What frees a unit is knowledge (its tower is dead and never reached the
+//! launch) or, for a readable marker without a record of ours, age.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::derive::{Answer, Finding, Progress, ProgressKind};
+use crate::evidence::{Evidence, UnitRecords};
+use crate::identifier::{TaskId, Unit};
+use crate::observed::Observed;
+use crate::process::Liveness;
+use crate::record::dispatch::DispatchRecord;
+use crate::time::Timestamp;
+
+/// Returns what markers and records say of the task.
+pub(crate) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
+    let records = match &evidence.records {
+        Observed::Known(records) => records,
+        Observed::Absent(why) => return Answer::No(why.reason.clone()),
+        Observed::Unknown(why) => return Answer::Unknown(why.clone()),
+    };
+    let markers = match &evidence.markers {
+        Observed::Known(markers) => markers.get(task).map(Vec::as_slice).unwrap_or_default(),
+        Observed::Absent(_) => &[],
+        Observed::Unknown(why) => return Answer::Unknown(why.clone()),
+    };
+    let ours: Vec<OurClaim> = records
+        .iter()
+        .filter(|(unit, _)| unit.contains(task))
+        .filter_map(|(unit, records)| our_claim(unit, records))
+        .collect();
+    let mut said = "no dispatch marker".to_string();
+    for claim in &ours {
+        if let Some(progress) = claim.without_marker() {
+            return in_progress(progress);
+        }
+    }
+    for marker in markers {
+        match marker_holds(task, marker, &ours, evidence) {
+            Verdict::Holds(progress) => return in_progress(progress),
+            Verdict::Void(why) => said = why,
+        }
+    }
+    Answer::No(said)
+}
+
+fn in_progress(progress: Progress) -> Answer {
+    Answer::Yes(Finding::InProgress(progress))
+}
+
+/// How far one of our dispatches is known to have come.
+enum OurClaim {
+    /// The record or the launch record is there and cannot be read.
+    Unreadable(String),
+    /// The tower is at work, or cannot be shown not to be.
+    TowerAtWork { at: Timestamp, tower: String },
+    /// The tower died before it reached the launch: the claim is void.
+    Abandoned { at: Timestamp },
+    /// The unit was handed over.
+    Launched { at: Timestamp, progress: Progress },
+}
+
+impl OurClaim {
+    /// Returns the hold that needs no marker beside it. A launched unit without its marker was cleared by a person.
+    fn without_marker(&self) -> Option<Progress> {
+        match self {
+            Self::Unreadable(why) => Some(Progress {
+                kind: ProgressKind::NeedsPerson,
+                detail: why.clone(),
+                hint: Some("orchestrate plumbing orchestrate-marker clear specs/<spec> <task>, if nobody works on it".to_string()),
+            }),
+            Self::TowerAtWork { tower, .. } => Some(Progress {
+                kind: ProgressKind::Claimed,
+                detail: format!("a tower is dispatching it ({tower})"),
+                hint: None,
+            }),
+            Self::Abandoned { .. } | Self::Launched { .. } => None,
+        }
+    }
+
+    fn at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Unreadable(_) => None,
+            Self::TowerAtWork { at, .. } | Self::Abandoned { at } | Self::Launched { at, .. } => {
+                Some(*at)
+            }
+        }
+    }
+}
+
+fn our_claim(unit: &Unit, records: &UnitRecords) -> Option<OurClaim> {
+    let record = match &records.dispatch {
+        Observed::Known(record) => record,
+        Observed::Absent(_) => return None,
+        Observed::Unknown(why) => return Some(OurClaim::Unreadable(why.reason.clone())),
+    };
+    match &records.launch {
+        Observed::Unknown(why) => Some(OurClaim::Unreadable(why.reason.clone())),
+        Observed::Known(launch) if launch.attempt == record.attempt => {
+            let progress = launched(unit, record, launch.runner.is_some(), launch.ended.as_ref());
+            Some(OurClaim::Launched {
+                at: record.dispatched,
+                progress,
+            })
+        }
+        Observed::Known(_) | Observed::Absent(_) => Some(match &records.tower {
+            Observed::Known(Liveness::Dead) => OurClaim::Abandoned {
+                at: record.dispatched,
+            },
+            Observed::Known(Liveness::Alive) | Observed::Absent(_) | Observed::Unknown(_) => {
+                OurClaim::TowerAtWork {
+                    at: record.dispatched,
+                    tower: record.tower.to_string(),
+                }
+            }
+        }),
+    }
+}
+
+fn launched(
+    unit: &Unit,
+    record: &DispatchRecord,
+    by_runner: bool,
+    ended: Option<&crate::record::launch::WorkerEnd>,
+) -> Progress {
+    let spec = &record.spec;
+    let clear: Vec<String> = unit.tasks().map(ToString::to_string).collect();
+    let clear = format!(
+        "orchestrate plumbing orchestrate-marker clear specs/{spec} {}",
+        clear.join(" ")
+    );
+    if !by_runner {
+        return Progress {
+            kind: ProgressKind::Claimed,
+            detail: "its launch command was printed and nobody has started it".to_string(),
+            hint: Some(format!(
+                "paste the command again, or give the unit up: {clear}"
+            )),
+        };
+    }
+    let how = ended.map_or_else(
+        || "its end was not recorded".to_string(),
+        |end| end.status.clone(),
+    );
+    Progress {
+        kind: ProgressKind::NeedsPerson,
+        detail: format!("its worker ended without a commit ({how})"),
+        hint: Some(format!(
+            "look at the worker's log, then let it be dispatched again: {clear}"
+        )),
+    }
+}
+
+enum Verdict {
+    Holds(Progress),
+    Void(String),
+}
+
+fn marker_holds(
+    task: &TaskId,
+    marker: &Observed<Timestamp>,
+    ours: &[OurClaim],
+    evidence: &Evidence,
+) -> Verdict {
+    let at = match marker {
+        Observed::Known(at) => *at,
+        Observed::Absent(why) => return Verdict::Void(why.reason.clone()),
+        Observed::Unknown(why) => return unreadable(task, &why.reason),
+    };
+    if let Some(own) = ours.iter().find(|claim| claim.at() == Some(at)) {
+        return match own {
+            OurClaim::Launched { progress, .. } => Verdict::Holds(progress.clone()),
+            OurClaim::Abandoned { .. } => {
+                Verdict::Void("its tower died before the launch".to_string())
+            }
+            OurClaim::Unreadable(why) => unreadable(task, why),
+            OurClaim::TowerAtWork { tower, .. } => Verdict::Holds(Progress {
+                kind: ProgressKind::Claimed,
+                detail: format!("a tower is dispatching it ({tower})"),
+                hint: None,
+            }),
+        };
+    }
+    let age = evidence.now.seconds_since(at);
+    if age > evidence.stale_marker_seconds {
+        return Verdict::Void(format!(
+            "a marker of {} ago is stale",
+            at.age_at(evidence.now)
+        ));
+    }
+    if age < -evidence.stale_marker_seconds {
+        return unreadable(task, "the marker lies in the future");
+    }
+    Verdict::Holds(Progress {
+        kind: ProgressKind::Claimed,
+        detail: format!(
+            "dispatched {} ago by a tower that keeps no record here",
+            at.age_at(evidence.now)
+        ),
+        hint: None,
+    })
+}
+
+fn unreadable(task: &TaskId, why: &str) -> Verdict {
+    Verdict::Holds(Progress {
+        kind: ProgressKind::NeedsPerson,
+        detail: why.to_string(),
+        hint: Some(format!(
+            "orchestrate plumbing orchestrate-marker clear specs/<spec> {task}, if nobody works on it"
+        )),
+    })
+}

@@ -1,0 +1,432 @@
+//! Evidence → state: the one table of architecture §7, row by row.
+//!
+//! For each task the first row that decides wins. A row decides only from what is known; an unknown answer above it
+//! keeps the task unknown, unless the row is one that stands on its own (★ in the table).
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::claim;
+use crate::evidence::{BranchFacts, BranchSide, Evidence, Lease};
+use crate::graph::{Parking, TaskGraph};
+use crate::identifier::{CommitId, TaskId, Unit};
+use crate::observed::{Observed, Why};
+
+/// The rows of the table, in the order in which they decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Row {
+    /// Row 1 and 8: pull requests.
+    PullRequest,
+    /// Row 2 ★: a trailer on base or its counterpart.
+    Trailer,
+    /// Row 3 ★: the branch's own commits are all on base.
+    OwnCommitsLanded,
+    /// Row 4 ★: a worker lease is held.
+    WorkerLease,
+    /// Row 7: own commits that have not landed.
+    OwnCommits,
+    /// Row 9: a dispatch marker or record.
+    Claim,
+}
+
+impl Row {
+    const ORDER: [Self; 6] = [
+        Self::PullRequest,
+        Self::Trailer,
+        Self::OwnCommitsLanded,
+        Self::WorkerLease,
+        Self::OwnCommits,
+        Self::Claim,
+    ];
+
+    /// Returns the row's name for people.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PullRequest => "pull request",
+            Self::Trailer => "trailer on base",
+            Self::OwnCommitsLanded => "own commits landed",
+            Self::WorkerLease => "worker lease",
+            Self::OwnCommits => "own commits",
+            Self::Claim => "dispatch marker",
+        }
+    }
+
+    /// Returns whether the row decides although a row above it could not be read (★ in architecture §7).
+    const fn stands_alone(self) -> bool {
+        match self {
+            Self::Trailer | Self::OwnCommitsLanded | Self::WorkerLease => true,
+            Self::PullRequest | Self::OwnCommits | Self::Claim => false,
+        }
+    }
+}
+
+/// What a row says of one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The row decides.
+    Yes(Finding),
+    /// The row knows of nothing; the words say where it looked.
+    No(String),
+    /// The row could not be read.
+    Unknown(Why),
+}
+
+/// What a deciding row found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// The work is on base.
+    Landed {
+        /// The commit that shows it.
+        commit: CommitId,
+        /// In words.
+        detail: String,
+    },
+    /// Somebody works on it, or may.
+    InProgress(Progress),
+}
+
+/// Why a task counts as in progress.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// What kind of progress.
+    pub kind: ProgressKind,
+    /// In words.
+    pub detail: String,
+    /// What a person can do, where one is needed.
+    pub hint: Option<String>,
+}
+
+/// The kinds of progress, by what holds the task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgressKind {
+    /// A worker lives.
+    Running,
+    /// Commits wait to be landed.
+    Committed,
+    /// A tower, a fresh marker or a printed command holds it.
+    Claimed,
+    /// Its worker ended and left no commit, or a claim cannot be read: a person decides.
+    NeedsPerson,
+}
+
+impl ProgressKind {
+    /// Returns the kind in a word or two.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Committed => "in progress",
+            Self::Claimed => "dispatched",
+            Self::NeedsPerson => "held",
+        }
+    }
+}
+
+/// The state of one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskState {
+    /// On base.
+    Landed {
+        /// The commit that shows it.
+        commit: CommitId,
+    },
+    /// Held by somebody's work.
+    InProgress(Progress),
+    /// Could not be established; never dispatched.
+    Unknown(Why),
+    /// Nothing holds it and every dependency has landed.
+    Ready,
+    /// Nothing holds it, but these dependencies have not landed.
+    Blocked {
+        /// The dependencies, in the order written.
+        needs: Vec<TaskId>,
+    },
+}
+
+/// One task's state and how it was reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskReport {
+    /// The state.
+    pub state: TaskState,
+    /// Every row with its answer, in order.
+    pub rows: Vec<(Row, Answer)>,
+    /// The row that decided, none for ready, blocked and unknown.
+    pub decided_by: Option<Row>,
+    /// A worker still lives although the task has landed.
+    pub worker_still_running: bool,
+    /// The reference bullet that parks the task, if one does.
+    pub parked: Option<Parking>,
+}
+
+/// The derived state of a bundle.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SpecState {
+    /// Each task of the bundle.
+    pub tasks: BTreeMap<TaskId, TaskReport>,
+}
+
+impl SpecState {
+    /// Returns the tasks that have landed, each with the commit that shows it.
+    #[must_use]
+    pub fn landed(&self) -> BTreeMap<TaskId, CommitId> {
+        let landing = |(task, report): (&TaskId, &TaskReport)| match &report.state {
+            TaskState::Landed { commit } => Some((task.clone(), commit.clone())),
+            TaskState::InProgress(_)
+            | TaskState::Unknown(_)
+            | TaskState::Ready
+            | TaskState::Blocked { .. } => None,
+        };
+        self.tasks.iter().filter_map(landing).collect()
+    }
+
+    /// Returns how many tasks count against the cap: those in progress, and those that may be.
+    #[must_use]
+    pub fn occupied(&self) -> usize {
+        let counts = |report: &&TaskReport| match report.state {
+            TaskState::InProgress(_) | TaskState::Unknown(_) => true,
+            TaskState::Landed { .. } | TaskState::Ready | TaskState::Blocked { .. } => false,
+        };
+        self.tasks.values().filter(counts).count()
+    }
+}
+
+/// Returns the state of every task of the bundle.
+#[must_use]
+pub fn derive(graph: &TaskGraph, evidence: &Evidence) -> SpecState {
+    let decided: BTreeMap<TaskId, (Vec<(Row, Answer)>, Decision)> = graph
+        .tasks
+        .iter()
+        .map(|task| {
+            let rows: Vec<(Row, Answer)> = Row::ORDER
+                .into_iter()
+                .map(|row| (row, answer(row, &task.id, evidence)))
+                .collect();
+            let decision = decide(&rows);
+            (task.id.clone(), (rows, decision))
+        })
+        .collect();
+    let landed: BTreeSet<TaskId> = decided
+        .iter()
+        .filter(|(_, (_, decision))| decision.is_landed())
+        .map(|(task, _)| task.clone())
+        .collect();
+    let tasks = graph.tasks.iter().filter_map(|task| {
+        let (rows, decision) = decided.get(&task.id)?.clone();
+        let worker_still_running = decision.is_landed() && says_yes(&rows, Row::WorkerLease);
+        let decided_by = decision.row();
+        let state = decision.state(|| {
+            let needs: Vec<TaskId> = task
+                .dependencies
+                .iter()
+                .filter(|dependency| !landed.contains(*dependency))
+                .cloned()
+                .collect();
+            if needs.is_empty() {
+                TaskState::Ready
+            } else {
+                TaskState::Blocked { needs }
+            }
+        });
+        let parked = graph.parked.get(&task.id).cloned();
+        Some((
+            task.id.clone(),
+            TaskReport {
+                state,
+                rows,
+                decided_by,
+                worker_still_running,
+                parked,
+            },
+        ))
+    });
+    SpecState {
+        tasks: tasks.collect(),
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Decision {
+    Decided(Row, Finding),
+    Unknown(Why),
+    Open,
+}
+
+impl Decision {
+    fn is_landed(&self) -> bool {
+        matches!(self, Self::Decided(_, Finding::Landed { .. }))
+    }
+
+    fn row(&self) -> Option<Row> {
+        match self {
+            Self::Decided(row, _) => Some(*row),
+            Self::Unknown(_) | Self::Open => None,
+        }
+    }
+
+    fn state(self, open: impl FnOnce() -> TaskState) -> TaskState {
+        match self {
+            Self::Decided(_, Finding::Landed { commit, .. }) => TaskState::Landed { commit },
+            Self::Decided(_, Finding::InProgress(progress)) => TaskState::InProgress(progress),
+            Self::Unknown(why) => TaskState::Unknown(why),
+            Self::Open => open(),
+        }
+    }
+}
+
+fn decide(rows: &[(Row, Answer)]) -> Decision {
+    let mut unknown: Option<&Why> = None;
+    for (row, answer) in rows {
+        match answer {
+            Answer::Yes(finding) if unknown.is_none() || row.stands_alone() => {
+                return Decision::Decided(*row, finding.clone());
+            }
+            Answer::Unknown(why) => unknown = unknown.or(Some(why)),
+            Answer::Yes(_) | Answer::No(_) => {}
+        }
+    }
+    unknown.map_or(Decision::Open, |why| Decision::Unknown(why.clone()))
+}
+
+fn says_yes(rows: &[(Row, Answer)], wanted: Row) -> bool {
+    rows.iter()
+        .any(|(row, answer)| *row == wanted && matches!(answer, Answer::Yes(_)))
+}
+
+fn answer(row: Row, task: &TaskId, evidence: &Evidence) -> Answer {
+    match row {
+        Row::PullRequest => pull_request(evidence),
+        Row::Trailer => trailer(task, evidence),
+        Row::OwnCommitsLanded => with_branches(task, evidence, own_commits_landed),
+        Row::WorkerLease => worker_lease(task, evidence),
+        Row::OwnCommits => with_branches(task, evidence, own_commits),
+        Row::Claim => claim::answer(task, evidence),
+    }
+}
+
+fn pull_request(evidence: &Evidence) -> Answer {
+    match &evidence.pull_requests {
+        Observed::Known(never) => match *never {},
+        Observed::Absent(why) => Answer::No(why.reason.clone()),
+        Observed::Unknown(why) => Answer::Unknown(why.clone()),
+    }
+}
+
+fn trailer(task: &TaskId, evidence: &Evidence) -> Answer {
+    let history = match &evidence.history {
+        Observed::Known(history) => history,
+        Observed::Absent(why) => return Answer::No(why.reason.clone()),
+        Observed::Unknown(why) => return Answer::Unknown(why.clone()),
+    };
+    match (history.trailers.get(task), &history.incomplete) {
+        (Some(commit), _) => Answer::Yes(Finding::Landed {
+            commit: commit.clone(),
+            detail: format!("trailer in {} on {}", commit.short(), evidence.base.name),
+        }),
+        (None, Some(why)) => Answer::Unknown(why.clone()),
+        (None, None) => Answer::No(format!(
+            "walked {} commits of {} at {}",
+            history.walked,
+            evidence.base.name,
+            evidence.base.commit.short()
+        )),
+    }
+}
+
+/// Folds the answers of every branch that speaks for the task; a bundle branch speaks for each member.
+fn with_branches(
+    task: &TaskId,
+    evidence: &Evidence,
+    ask: fn(&Unit, &BranchFacts, &Evidence) -> Answer,
+) -> Answer {
+    let branches = match &evidence.branches {
+        Observed::Known(branches) => branches,
+        Observed::Absent(why) => return Answer::No(why.reason.clone()),
+        Observed::Unknown(why) => return Answer::Unknown(why.clone()),
+    };
+    let mut result = Answer::No("no task branch".to_string());
+    let speaking = branches.iter().filter(|(unit, _)| unit.contains(task));
+    for (unit, facts) in speaking.flat_map(|(unit, all)| all.iter().map(move |facts| (unit, facts)))
+    {
+        result = match (result, ask(unit, facts, evidence)) {
+            (Answer::Yes(finding), _) | (_, Answer::Yes(finding)) => Answer::Yes(finding),
+            (Answer::Unknown(why), _) | (_, Answer::Unknown(why)) => Answer::Unknown(why),
+            (Answer::No(_), Answer::No(detail)) => Answer::No(detail),
+        };
+    }
+    result
+}
+
+fn own_commits_landed(unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
+    let base = &evidence.base.name;
+    if facts.ahead > 0 {
+        return Answer::No(format!(
+            "{} own commits of task-{unit} are not on {base}",
+            facts.ahead
+        ));
+    }
+    match &facts.own {
+        Observed::Known(0) => Answer::No(format!("task-{unit} has no own commits")),
+        Observed::Known(count) => Answer::Yes(Finding::Landed {
+            commit: facts.tip.clone(),
+            detail: format!("{count} own commits of task-{unit} are on {base}"),
+        }),
+        Observed::Absent(why) | Observed::Unknown(why) => Answer::Unknown(
+            Why::new(format!(
+                "branch task-{unit} at {} is contained in {base}, but where it started is not recorded ({why})",
+                facts.tip.short()
+            ))
+            .with_hint("delete the branch if its work never landed, or land a commit with the task's trailer"),
+        ),
+    }
+}
+
+fn own_commits(unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
+    let place = match facts.side {
+        BranchSide::Local => "",
+        BranchSide::Remote => "origin's ",
+    };
+    if facts.ahead == 0 {
+        return Answer::No(format!(
+            "{place}task-{unit} has nothing that is not on {}",
+            evidence.base.name
+        ));
+    }
+    Answer::Yes(Finding::InProgress(Progress {
+        kind: ProgressKind::Committed,
+        detail: format!(
+            "{} commits on {place}task-{unit}, not on {}",
+            facts.ahead, evidence.base.name
+        ),
+        hint: None,
+    }))
+}
+
+fn worker_lease(task: &TaskId, evidence: &Evidence) -> Answer {
+    let leases = match &evidence.leases {
+        Observed::Known(leases) => leases,
+        Observed::Absent(why) => return Answer::No(why.reason.clone()),
+        Observed::Unknown(why) => return Answer::Unknown(why.clone()),
+    };
+    let mut result = Answer::No("no worktree, so no worker".to_string());
+    for (unit, lease) in leases.iter().filter(|(unit, _)| unit.contains(task)) {
+        match lease {
+            Observed::Known(Lease::Held { holder }) => {
+                return Answer::Yes(Finding::InProgress(Progress {
+                    kind: ProgressKind::Running,
+                    detail: format!("the worker lease of task-{unit} is held ({holder})"),
+                    hint: None,
+                }));
+            }
+            Observed::Unknown(why) => result = Answer::Unknown(why.clone()),
+            Observed::Known(Lease::Free) | Observed::Absent(_) => {
+                if matches!(result, Answer::No(_)) {
+                    result = Answer::No("the worker lease is free".to_string());
+                }
+            }
+        }
+    }
+    result
+}

@@ -1,0 +1,128 @@
+//! Everything a decision may look at, as one value (architecture §3, §7).
+//!
+//! Gathered by the tower from the World, never changed afterwards. Each piece says whether it was read (law L4).
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::convert::Infallible;
+
+use crate::identifier::{BaseName, CommitId, TaskId, Unit};
+use crate::observed::{Observed, Why};
+use crate::process::Liveness;
+use crate::record::dispatch::DispatchRecord;
+use crate::record::launch::LaunchRecord;
+use crate::time::Timestamp;
+
+/// Which rule named the base (architecture §6, "Base and start"). HEAD and `init.defaultBranch` never do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BaseSource {
+    /// `PLANWRIGHT_BASE_REF`.
+    Environment,
+    /// The key `base_branch`.
+    Configuration,
+    /// `refs/remotes/origin/HEAD`.
+    OriginHead,
+    /// What the remote itself says, asked by `ls-remote --symref origin HEAD`.
+    RemoteHead,
+    /// The only one there of main, master and develop.
+    OnlyCandidate,
+}
+
+/// The branch that work lands on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Base {
+    /// Its short name.
+    pub name: BaseName,
+    /// Which rule named it.
+    pub source: BaseSource,
+    /// The local branch's commit, or the remote-tracking one's where there is no local branch.
+    pub commit: CommitId,
+    /// The commit of the remote-tracking counterpart, where there is one.
+    pub counterpart: Option<CommitId>,
+}
+
+/// What one walk of base and its counterpart found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct History {
+    /// The tasks of this bundle named by trailers, each with the newest commit that names it.
+    pub trailers: BTreeMap<TaskId, CommitId>,
+    /// Trailer values that name no task, printable.
+    pub refused: Vec<String>,
+    /// How many commits were walked.
+    pub walked: usize,
+    /// Set when commits are missing (a shallow clone): what was found counts, absence does not.
+    pub incomplete: Option<Why>,
+}
+
+/// Where a branch lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchSide {
+    /// `refs/heads/…`
+    Local,
+    /// `refs/remotes/origin/…`
+    Remote,
+}
+
+/// One task branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchFacts {
+    /// Where it lives.
+    pub side: BranchSide,
+    /// Its commit.
+    pub tip: CommitId,
+    /// How many of its commits are on neither base nor its counterpart.
+    pub ahead: usize,
+    /// How many commits it has of its own since it started, landed or not.
+    /// Absent where nothing records the start, as with remote branches.
+    pub own: Observed<usize>,
+}
+
+/// The kernel lock of one unit's worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lease {
+    /// Somebody holds it: a worker, or what is left of one, lives.
+    Held {
+        /// Who, as far as the lease file tells.
+        holder: String,
+    },
+    /// Nobody does.
+    Free,
+}
+
+/// Our records of one unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitRecords {
+    /// The dispatch record; unknown when it is there and cannot be read.
+    pub dispatch: Observed<DispatchRecord>,
+    /// The launch record, likewise.
+    pub launch: Observed<LaunchRecord>,
+    /// Whether the tower that the dispatch record names still lives.
+    pub tower: Observed<Liveness>,
+}
+
+/// The markers of one task, one entry for each place that holds one; unknown when it cannot be read.
+pub type Markers = Vec<Observed<Timestamp>>;
+
+/// All evidence of one bundle at one instant.
+#[derive(Debug, Clone)]
+pub struct Evidence {
+    /// When it was gathered.
+    pub now: Timestamp,
+    /// The base it was gathered against.
+    pub base: Base,
+    /// The walk of base.
+    pub history: Observed<History>,
+    /// The task branches by unit.
+    pub branches: Observed<BTreeMap<Unit, Vec<BranchFacts>>>,
+    /// Pull requests. This build cannot read them, so the only answers are "there is no forge" and "unknown".
+    pub pull_requests: Observed<Infallible>,
+    /// Worker leases by unit, for every unit that has a worktree.
+    pub leases: Observed<BTreeMap<Unit, Observed<Lease>>>,
+    /// Dispatch markers by task.
+    pub markers: Observed<BTreeMap<TaskId, Markers>>,
+    /// Our own records by unit.
+    pub records: Observed<BTreeMap<Unit, UnitRecords>>,
+    /// The age at which a readable marker without a record of ours stops holding, in seconds.
+    pub stale_marker_seconds: i64,
+}

@@ -1,0 +1,279 @@
+//! The one port between decisions and the machine: every observation, and every effect at the grain of one rename,
+//! one ref update, one spawn (architecture §3).
+//!
+//! The real World (host) acts. The simulated one (testkit) can make each effect end *applied*, *not applied*,
+//! *applied but reported failed* or *torn*, and stop the tower at any of them. So no caller may believe that a failed
+//! effect did not happen, nor that a crash left nothing: it looks again.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::convert::Infallible;
+
+use crate::evidence::{Base, BranchFacts, History, Lease};
+use crate::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
+use crate::observed::Observed;
+use crate::place::{BundleFile, Place};
+use crate::process::{Liveness, ProcessIdentity};
+use crate::record::dispatch::DispatchRecord;
+use crate::time::Timestamp;
+
+/// An effect or a required look that failed, or that reported so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{operation}: {cause}")]
+pub struct Fault {
+    /// What was to be done, as a lowercase fragment: `cannot write specs/a/.orchestrate/markers/1`.
+    pub operation: String,
+    /// Why it failed.
+    pub cause: String,
+    /// The command or act that helps.
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    /// Returns a fault without a remedy.
+    pub fn new(operation: impl Into<String>, cause: impl Into<String>) -> Self {
+        Self {
+            operation: operation.into(),
+            cause: cause.into(),
+            hint: None,
+        }
+    }
+
+    /// Returns the fault together with what helps.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// What stands at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading {
+    /// Nothing.
+    Absent,
+    /// A regular file.
+    File {
+        /// Its content.
+        bytes: Vec<u8>,
+        /// When it was last changed.
+        modified: Timestamp,
+    },
+    /// A directory.
+    Directory {
+        /// When it was last changed.
+        modified: Timestamp,
+    },
+    /// A symbolic link: never followed.
+    Symlink,
+    /// Something that is none of these.
+    Special,
+    /// It could not be looked at.
+    Unreadable(String),
+}
+
+/// What the directory of a worktree holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorktreeDirectory {
+    /// Nothing is there.
+    Missing,
+    /// An empty directory, or one with nothing but the `.git` file of our registration.
+    Bare,
+    /// Files.
+    Populated,
+}
+
+/// A worktree registered for exactly our branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegisteredWorktree {
+    /// Its path, for people and for the worker.
+    pub path: String,
+    /// Whether git considers it locked; ours are, until the checkout is complete.
+    pub locked: bool,
+    /// Whether its checkout was ever completed (it has an index).
+    pub complete: bool,
+    /// What its directory holds.
+    pub directory: WorktreeDirectory,
+    /// Uncommitted or untracked paths, a few of them; asked only of a complete one.
+    pub changes: Observed<Vec<String>>,
+}
+
+/// How the place of a unit's worktree looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WorktreeFacts {
+    /// Nothing is registered for the branch, and the place is free.
+    Free,
+    /// A worktree is registered for the branch, at our place.
+    Ours(RegisteredWorktree),
+    /// The branch is checked out somewhere that is not ours to use.
+    BranchElsewhere {
+        /// Where.
+        path: String,
+    },
+    /// The place is taken by something that is not ours.
+    Taken {
+        /// What is there, in words.
+        by: String,
+    },
+}
+
+/// The result of an effect that only one of several racers can win.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "a lost race is an answer"]
+pub enum Race {
+    /// This caller made it.
+    Won,
+    /// It was there already, or changed meanwhile.
+    Lost,
+}
+
+/// How a checkout ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Checkout {
+    /// Every file is there as committed, and the worktree is complete.
+    Complete,
+    /// Files are in the way that are neither as committed nor a torn write of ours; nothing was overwritten.
+    InTheWay {
+        /// A few of them.
+        paths: Vec<String>,
+    },
+}
+
+/// How a start ended, as far as the tower saw it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spawned {
+    /// The worker runner holds the lease, or has held it.
+    Started {
+        /// The runner's process id.
+        pid: u32,
+    },
+    /// Another worker holds the lease, or a later attempt superseded this one.
+    Refused {
+        /// Why, in words.
+        why: String,
+    },
+    /// A foreground worker ran and ended.
+    Ended {
+        /// `exit 0`, `signal 9`.
+        status: String,
+    },
+}
+
+/// Branches by unit, each unit with all the places that hold it.
+pub type Branches = BTreeMap<Unit, Vec<BranchFacts>>;
+
+/// The machine, the repository and its origin.
+///
+/// Observations take `&self`. They answer [`Observed`] wherever "could not look" is possible, or a [`Fault`] where
+/// the step cannot go on without the answer.
+pub trait World {
+    /// Returns the current instant.
+    fn now(&self) -> Timestamp;
+    /// Returns this tower's own process.
+    fn identity(&self) -> ProcessIdentity;
+    /// Returns a token nobody else has.
+    ///
+    /// # Errors
+    /// When the system has no randomness to give.
+    fn nonce(&mut self) -> Result<Nonce, Fault>;
+    /// Returns whether a process lives; unknown for one of another machine.
+    fn liveness(&self, process: &ProcessIdentity) -> Observed<Liveness>;
+
+    /// Returns what stands at a place, without following links.
+    fn read(&self, place: &Place) -> Reading;
+    /// Returns the names in a directory; absent when there is none.
+    fn list(&self, place: &Place) -> Observed<Vec<String>>;
+
+    /// Returns the base, by the order of architecture §6.
+    ///
+    /// # Errors
+    /// When no rule names one branch; the fault lists what was found.
+    fn base(&self, configured: Option<&BaseName>) -> Result<Base, Fault>;
+    /// Returns what one walk of base and its counterpart says about a bundle.
+    fn history(&self, spec: &SpecId, base: &Base) -> Observed<History>;
+    /// Returns the bundle's task branches; `starts` are the recorded start commits.
+    fn branches(
+        &self,
+        spec: &SpecId,
+        base: &Base,
+        starts: &BTreeMap<Unit, CommitId>,
+    ) -> Observed<Branches>;
+    /// Returns whether pull requests could tell more; absent where no forge is configured.
+    fn pull_requests(&self) -> Observed<Infallible>;
+    /// Returns whether `ancestor` is `descendant` or one of its ancestors.
+    fn contains(&self, descendant: &CommitId, ancestor: &CommitId) -> Observed<bool>;
+    /// Returns a bundle file as committed; absent when the commit has none.
+    fn committed(&self, commit: &CommitId, spec: &SpecId, file: BundleFile) -> Observed<Vec<u8>>;
+    /// Returns how the place of a unit's worktree looks.
+    fn worktree(&self, name: &UnitName) -> Observed<WorktreeFacts>;
+    /// Returns the leases of all registered task worktrees of a bundle.
+    fn leases(&self, spec: &SpecId) -> Observed<BTreeMap<Unit, Observed<Lease>>>;
+    /// Returns the processes whose working directory lies in the unit's worktree, described for people.
+    fn occupants(&self, name: &UnitName) -> Observed<Vec<String>>;
+
+    /// Takes the kernel's window lock of a bundle, which dies with the process.
+    ///
+    /// # Errors
+    /// When it cannot be asked for.
+    fn enter_window(&mut self, spec: &SpecId) -> Result<Race, Fault>;
+    /// Lets the window lock go.
+    fn leave_window(&mut self, spec: &SpecId);
+
+    /// Makes a directory, and the tower's own directories above it.
+    ///
+    /// # Errors
+    /// When it cannot be made. One that is there is no error.
+    fn create_directory(&mut self, place: &Place) -> Result<(), Fault>;
+    /// Replaces a file in one step (temporary file, sync, rename), private to the user.
+    ///
+    /// # Errors
+    /// When it cannot be written, or something other than a regular file stands there.
+    fn write(&mut self, place: &Place, bytes: &[u8]) -> Result<(), Fault>;
+    /// Moves a directory to a place where nothing may be.
+    ///
+    /// # Errors
+    /// When it cannot be moved for any reason but that the target exists.
+    fn publish(&mut self, from: &Place, to: &Place) -> Result<Race, Fault>;
+    /// Removes a file, or a lock directory with its `owner` file. One that is gone is no error.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    fn remove(&mut self, place: &Place) -> Result<(), Fault>;
+    /// Sets a directory's time to now.
+    ///
+    /// # Errors
+    /// When it cannot be set.
+    fn touch(&mut self, place: &Place) -> Result<(), Fault>;
+
+    /// Creates the unit's branch at a commit.
+    ///
+    /// # Errors
+    /// When it cannot be created for any reason but that it exists.
+    fn create_branch(&mut self, name: &UnitName, at: &CommitId) -> Result<Race, Fault>;
+    /// Moves the unit's branch, which has no commits of its own, if it still is at `from`.
+    ///
+    /// # Errors
+    /// When it cannot be moved for any reason but that it is elsewhere.
+    fn advance_branch(
+        &mut self,
+        name: &UnitName,
+        from: &CommitId,
+        to: &CommitId,
+    ) -> Result<Race, Fault>;
+    /// Registers the unit's worktree, locked and without files, in one rename.
+    ///
+    /// # Errors
+    /// When it cannot be registered for any reason but that one is registered under the name.
+    fn register_worktree(&mut self, name: &UnitName) -> Result<Race, Fault>;
+    /// Completes the worktree: writes the missing files and then the index, overwrites nothing, unlocks it.
+    ///
+    /// # Errors
+    /// When files cannot be written.
+    fn checkout(&mut self, name: &UnitName) -> Result<Checkout, Fault>;
+    /// Starts the worker runner for a recorded dispatch.
+    ///
+    /// # Errors
+    /// When it cannot be started, or did not answer in time.
+    fn spawn(&mut self, record: &DispatchRecord) -> Result<Spawned, Fault>;
+}
