@@ -1,1 +1,18 @@
-//! placeholder
+//! The real World: git, files, kernel locks, processes and the clock of one machine.
+//!
+//! Moves bytes and asks questions; what the answers mean is decided in `orchestrate-core`. Owns the layout of the
+//! tower's files on disk.
+
+pub mod clock;
+pub mod failpoint;
+pub mod files;
+mod forge;
+mod git;
+pub mod identity;
+pub mod layout;
+pub mod lease;
+pub mod process;
+pub mod repository;
+mod window;
+pub mod world;
+mod worktree;

@@ -1,0 +1,351 @@
+//! Rule documents: which file may speak, which one does, and the built-in ones (`contract/core.md §13.1`).
+//!
+//! The host reads the candidates in order and hands over what it found; nothing here touches a file. Owns the embedded
+//! documents of `doctrine/`.
+
+use std::borrow::Cow;
+
+use core::fmt;
+
+use crate::layer::Layer;
+use crate::message::Warning;
+
+/// The documents that ship in the binary.
+const EMBEDDED: &[(&str, &str)] = &[
+    (
+        "execute-task",
+        include_str!("../../../doctrine/execute-task.md"),
+    ),
+    (
+        "orchestration-concurrency",
+        include_str!("../../../doctrine/orchestration-concurrency.md"),
+    ),
+    (
+        "proportionality",
+        include_str!("../../../doctrine/proportionality.md"),
+    ),
+    (
+        "selection-contract",
+        include_str!("../../../doctrine/selection-contract.md"),
+    ),
+    (
+        "spec-format",
+        include_str!("../../../doctrine/spec-format.md"),
+    ),
+];
+
+/// What a dispatch must be able to resolve before it does anything.
+const REQUIRED_FOR_DISPATCH: [&str; 5] = [
+    "execute-task",
+    "proportionality",
+    "selection-contract",
+    "spec-format",
+    "orchestration-concurrency",
+];
+
+/// Documents whose shadowing a person should know about.
+const PROTECTED: &[&str] = &[
+    "spec-format",
+    "security-posture",
+    "validation-rigor",
+    "discovery-rigor",
+    "finding-categorization",
+    "gate-wiring",
+];
+
+/// Documents that describe rules built into the binary: another text changes what is read, not what is done.
+const DESCRIBES_BUILT_IN_RULES: &[&str] = &[
+    "orchestration-concurrency",
+    "proportionality",
+    "selection-contract",
+    "spec-format",
+];
+
+/// The name of a rule document: `^[a-z0-9][a-z0-9-]*$`, so that it can stand in a path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DocumentName(Cow<'static, str>);
+
+impl DocumentName {
+    /// Returns the checked name; a trailing `.md` is taken off.
+    ///
+    /// # Errors
+    /// When the text is no document's name (exit 2).
+    pub fn parse(text: &str) -> Result<Self, DoctrineError> {
+        let name = text.strip_suffix(".md").unwrap_or(text);
+        let is_plain =
+            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if !name.is_empty() && !name.starts_with('-') && name.bytes().all(is_plain) {
+            Ok(Self(Cow::Owned(name.to_owned())))
+        } else {
+            Err(DoctrineError::InvalidName)
+        }
+    }
+
+    /// Returns the name without `.md`.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for DocumentName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// What a candidate's path is relative to. The file must lie inside it, symlinks resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Root {
+    /// The repository's top directory.
+    Repository,
+    /// The adopter overlay's root.
+    Adopter,
+}
+
+/// A file that may hold a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The layer it would speak for.
+    pub layer: Layer,
+    /// What its path is relative to.
+    pub root: Root,
+    /// The path, with forward slashes.
+    pub relative_path: String,
+}
+
+/// What the host found at a candidate's path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DocumentSource {
+    /// A regular file with these bytes.
+    Bytes(Vec<u8>),
+    /// Nothing is there, or the layer has no root here.
+    Absent,
+    /// Something is there and could not be read as a regular file: a lowercase fragment saying why.
+    Unreadable(String),
+    /// The path leads outside its root.
+    Escapes,
+}
+
+/// A candidate as the host read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentReading {
+    /// The layer it speaks for.
+    pub layer: Layer,
+    /// Where it was looked for, for messages and for `resolve-rule-doc`.
+    pub path: String,
+    /// What was found there.
+    pub source: DocumentSource,
+}
+
+/// The document that speaks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleDocument {
+    /// Its name.
+    pub name: DocumentName,
+    /// The layer it comes from; the embedded text is the core's.
+    pub layer: Layer,
+    /// Its file; `None` for an embedded text.
+    pub path: Option<String>,
+    /// The text.
+    pub text: Cow<'static, str>,
+}
+
+/// Why no document speaks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DoctrineError {
+    /// No layer holds the document.
+    #[error("cannot find the rule document {name}: looked at {}", .chain.join(", "))]
+    NotFound {
+        /// The document.
+        name: DocumentName,
+        /// Every place that was looked at, highest layer first.
+        chain: Vec<String>,
+    },
+    /// The name is not one. It is not repeated: it may be hostile.
+    #[error("not a rule document's name: expected a-z, 0-9 and '-', not starting with '-'")]
+    InvalidName,
+    /// A candidate leads out of its root, by a symlink for instance.
+    #[error("cannot read the rule document {name}: {path} leads outside its {layer} root")]
+    Escapes {
+        /// The document.
+        name: DocumentName,
+        /// The layer of the candidate.
+        layer: Layer,
+        /// The candidate.
+        path: String,
+    },
+    /// The repository's candidate is there and cannot be used.
+    #[error("cannot read the rule document {name}: {path}: {reason}")]
+    Repository {
+        /// The document.
+        name: DocumentName,
+        /// The candidate.
+        path: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl DoctrineError {
+    /// Returns the exit number of `resolve-rule-doc` (`contract/core.md §13.1`).
+    #[must_use]
+    pub const fn exit_class(&self) -> u8 {
+        match self {
+            Self::NotFound { .. } => 1,
+            Self::InvalidName | Self::Escapes { .. } => 2,
+            Self::Repository { .. } => 3,
+        }
+    }
+}
+
+/// Returns the documents that a dispatch must resolve; one that cannot be stops it before anything durable.
+#[must_use]
+pub fn required_for_dispatch() -> [DocumentName; 5] {
+    REQUIRED_FOR_DISPATCH.map(|name| DocumentName(Cow::Borrowed(name)))
+}
+
+/// Returns the files that may hold a document, highest layer first. Below them stands the embedded text.
+#[must_use]
+pub fn candidates(name: &DocumentName) -> [Candidate; 3] {
+    [
+        (
+            Layer::MachineLocal,
+            Root::Repository,
+            ".claude/doctrine.local",
+        ),
+        (
+            Layer::RepositoryTracked,
+            Root::Repository,
+            ".claude/doctrine",
+        ),
+        (Layer::Adopter, Root::Adopter, "doctrine"),
+    ]
+    .map(|(layer, root, directory)| Candidate {
+        layer,
+        root,
+        relative_path: format!("{directory}/{name}.md"),
+    })
+}
+
+/// Returns the text built into the binary, where there is one of that name.
+#[must_use]
+pub fn embedded(name: &DocumentName) -> Option<&'static str> {
+    EMBEDDED
+        .iter()
+        .find(|(known, _)| *known == name.as_str())
+        .map(|(_, text)| *text)
+}
+
+/// Returns the document that speaks, given what the host read; a layer without a reading is not there.
+///
+/// A file that is empty or no UTF-8 counts as one that cannot be read: a worker without instructions helps nobody.
+///
+/// # Errors
+/// When a candidate leads out of its root, the repository's cannot be used, or no layer holds the document.
+pub fn resolve(
+    name: &DocumentName,
+    readings: Vec<DocumentReading>,
+) -> Result<(RuleDocument, Vec<Warning>), DoctrineError> {
+    let mut readings = readings;
+    readings.sort_by_key(|reading| core::cmp::Reverse(reading.layer));
+    let mut warnings = Vec::new();
+    let mut chain = Vec::new();
+    for DocumentReading {
+        layer,
+        path,
+        source,
+    } in readings
+    {
+        chain.push(path.clone());
+        let reason = match source {
+            DocumentSource::Absent => continue,
+            DocumentSource::Escapes => {
+                return Err(DoctrineError::Escapes {
+                    name: name.clone(),
+                    layer,
+                    path,
+                });
+            }
+            DocumentSource::Unreadable(reason) => reason,
+            DocumentSource::Bytes(bytes) => match String::from_utf8(bytes) {
+                Ok(text) if text.trim().is_empty() => "the file is empty".to_owned(),
+                Ok(text) => {
+                    warnings.extend(shadowing(name, layer, &path));
+                    let text = Cow::Owned(text);
+                    return Ok((
+                        RuleDocument {
+                            name: name.clone(),
+                            layer,
+                            path: Some(path),
+                            text,
+                        },
+                        warnings,
+                    ));
+                }
+                Err(_) => "the file is not UTF-8 text".to_owned(),
+            },
+        };
+        if layer == Layer::RepositoryTracked {
+            return Err(DoctrineError::Repository {
+                name: name.clone(),
+                path,
+                reason,
+            });
+        }
+        let message = format!("the {layer} rule document {name} is skipped: {reason}");
+        warnings.push(Warning {
+            layer,
+            place: path,
+            message,
+        });
+    }
+    chain.push("the built-in documents".to_owned());
+    match embedded(name) {
+        Some(text) => {
+            let text = Cow::Borrowed(text);
+            Ok((
+                RuleDocument {
+                    name: name.clone(),
+                    layer: Layer::Core,
+                    path: None,
+                    text,
+                },
+                warnings,
+            ))
+        }
+        None => Err(DoctrineError::NotFound {
+            name: name.clone(),
+            chain,
+        }),
+    }
+}
+
+/// Returns what a person should know about a document that stands before the core's.
+fn shadowing(name: &DocumentName, layer: Layer, path: &str) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn = |message: String| {
+        warnings.push(Warning {
+            layer,
+            place: path.to_owned(),
+            message,
+        });
+    };
+    if layer == Layer::Core {
+        return warnings;
+    }
+    if PROTECTED.contains(&name.as_str()) {
+        warn(format!(
+            "the {layer} layer replaces the protected rule document {name}"
+        ));
+    }
+    if DESCRIBES_BUILT_IN_RULES.contains(&name.as_str()) {
+        warn(format!(
+            "{name} describes rules that are built in; this text changes what is read, not what orchestrate does"
+        ));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

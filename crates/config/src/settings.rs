@@ -1,0 +1,319 @@
+//! The typed readers: each key's value with its origin, by the contract's policy for illegal values.
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+
+use orchestrate_core::identifier::{BaseName, SpecId};
+
+use crate::configuration::{Configuration, DEFAULTS_PLACE, Found};
+use crate::keys::{self, IllegalValue, Key};
+use crate::layer::Layer;
+use crate::message::{ConfigurationError, Warning, shown};
+use crate::values::{self, BackendChoice, Minutes};
+
+/// A checked value and the layer it comes from; a built-in default comes from the core.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting<T> {
+    /// The value.
+    pub value: T,
+    /// The layer that set it.
+    pub origin: Layer,
+}
+
+/// A setting together with what was ignored or replaced on the way to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Resolved<T> {
+    /// The setting.
+    pub setting: Setting<T>,
+    /// What a person should be told.
+    pub warnings: Vec<Warning>,
+}
+
+/// Every setting, checked, as one snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// The backend of specs without an entry of their own.
+    pub dispatch_backend: Setting<BackendChoice>,
+    /// The backends of single specs.
+    pub dispatch_backend_per_spec: Setting<BTreeMap<SpecId, BackendChoice>>,
+    /// The program and arguments of the `command` backend; empty when it is not set up. Never a clone's choice.
+    pub command_backend: Setting<Vec<String>>,
+    /// The base branch; `None` when it is to be resolved.
+    pub base_branch: Setting<Option<BaseName>>,
+    /// How many units of one spec may be in progress; 0 pauses dispatch.
+    pub max_parallel_units: Setting<u32>,
+    /// The age at which an ownerless lock is stale.
+    pub stale_lock_threshold: Setting<Minutes>,
+    /// The age at which a marker is stale.
+    pub stale_marker_threshold: Setting<Minutes>,
+    /// The pause between two looks of `--watch`.
+    pub watch_interval: Setting<Duration>,
+}
+
+/// Which key decided a backend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DispatchSource {
+    /// The spec's entry in `dispatch_backend_per_spec`.
+    PerSpec,
+    /// `dispatch_backend`.
+    Global,
+}
+
+impl DispatchSource {
+    /// Returns the word of the `configured` record (`contract/fleet.md §4.2`).
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::PerSpec => "per-spec",
+            Self::Global => "global",
+        }
+    }
+}
+
+/// The configured backend of one spec.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DispatchBackend {
+    /// What is asked for.
+    pub choice: BackendChoice,
+    /// Which key says so.
+    pub source: DispatchSource,
+    /// The layer that set that key.
+    pub origin: Layer,
+}
+
+impl Settings {
+    /// Returns the configured backend of a spec: its own entry beats the global key, whatever layers set the two.
+    #[must_use]
+    pub fn dispatch_backend_for(&self, spec: &SpecId) -> DispatchBackend {
+        match self.dispatch_backend_per_spec.value.get(spec) {
+            Some(choice) => DispatchBackend {
+                choice: choice.clone(),
+                source: DispatchSource::PerSpec,
+                origin: self.dispatch_backend_per_spec.origin,
+            },
+            None => DispatchBackend {
+                choice: self.dispatch_backend.value.clone(),
+                source: DispatchSource::Global,
+                origin: self.dispatch_backend.origin,
+            },
+        }
+    }
+}
+
+impl Configuration {
+    /// Returns every setting, checked, and what a person should be told.
+    ///
+    /// # Errors
+    /// When the repository sets a key to an illegal value (exit 4), or the core does (exit 5).
+    pub fn settings(&self) -> Result<(Settings, Vec<Warning>), ConfigurationError> {
+        let mut warnings = Vec::new();
+        let settings = Settings {
+            dispatch_backend: collect(self.dispatch_backend()?, &mut warnings),
+            dispatch_backend_per_spec: collect(self.dispatch_backend_per_spec()?, &mut warnings),
+            command_backend: collect(self.command_backend()?, &mut warnings),
+            base_branch: collect(self.base_branch()?, &mut warnings),
+            max_parallel_units: collect(self.max_parallel_units()?, &mut warnings),
+            stale_lock_threshold: collect(self.stale_lock_threshold()?, &mut warnings),
+            stale_marker_threshold: collect(self.stale_marker_threshold()?, &mut warnings),
+            watch_interval: collect(self.watch_interval()?, &mut warnings),
+        };
+        Ok((settings, warnings))
+    }
+
+    /// Returns the backend of specs without an entry of their own.
+    ///
+    /// # Errors
+    /// When the repository's or the core's value is illegal.
+    pub fn dispatch_backend(&self) -> Result<Resolved<BackendChoice>, ConfigurationError> {
+        self.read(&keys::DISPATCH_BACKEND, values::backend_choice)
+    }
+
+    /// Returns the backends of single specs; the highest layer supplies the whole map.
+    ///
+    /// # Errors
+    /// When the repository's or the core's map is illegal.
+    pub fn dispatch_backend_per_spec(
+        &self,
+    ) -> Result<Resolved<BTreeMap<SpecId, BackendChoice>>, ConfigurationError> {
+        self.read(&keys::DISPATCH_BACKEND_PER_SPEC, values::backend_map)
+    }
+
+    /// Returns the program and arguments of the `command` backend, empty when it is not set up.
+    ///
+    /// What the repository sets is ignored with a warning: a clone cannot choose a program.
+    ///
+    /// # Errors
+    /// None from what a repository holds; when the core's list is illegal.
+    pub fn command_backend(&self) -> Result<Resolved<Vec<String>>, ConfigurationError> {
+        self.read(&keys::COMMAND_BACKEND, values::argument_list)
+    }
+
+    /// Returns the base branch, `None` when it is to be resolved.
+    ///
+    /// # Errors
+    /// When the repository's or the core's value is illegal.
+    pub fn base_branch(&self) -> Result<Resolved<Option<BaseName>>, ConfigurationError> {
+        self.read(&keys::BASE_BRANCH, values::optional_branch)
+    }
+
+    /// Returns how many units of one spec may be in progress; 0 pauses dispatch.
+    ///
+    /// # Errors
+    /// None for this key: an illegal value gives a warning and 3.
+    pub fn max_parallel_units(&self) -> Result<Resolved<u32>, ConfigurationError> {
+        self.read(&keys::MAX_PARALLEL_UNITS, values::non_negative_integer)
+    }
+
+    /// Returns the age at which an ownerless lock is stale.
+    ///
+    /// # Errors
+    /// None for this key: an illegal value gives a warning and 15 minutes.
+    pub fn stale_lock_threshold(&self) -> Result<Resolved<Minutes>, ConfigurationError> {
+        self.read(&keys::STALE_LOCK_THRESHOLD, values::minutes)
+    }
+
+    /// Returns the age at which a marker is stale.
+    ///
+    /// # Errors
+    /// None for this key: an illegal value gives a warning and 15 minutes.
+    pub fn stale_marker_threshold(&self) -> Result<Resolved<Minutes>, ConfigurationError> {
+        self.read(&keys::STALE_MARKER_THRESHOLD, values::minutes)
+    }
+
+    /// Returns the pause between two looks of `--watch`.
+    ///
+    /// # Errors
+    /// When the repository's or the core's value is illegal.
+    pub fn watch_interval(&self) -> Result<Resolved<Duration>, ConfigurationError> {
+        let seconds = |text: &str| values::positive_integer(text).map(Duration::from_secs);
+        self.read(&keys::WATCH_INTERVAL_SECONDS, seconds)
+    }
+
+    /// Reads a key by its policy.
+    fn read<T>(
+        &self,
+        key: &'static Key,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Resolved<T>, ConfigurationError> {
+        let (found, mut warnings) = self.look_up(key.name, key.layers);
+        let Some(found) = found else {
+            return self.read_default(key, parse, warnings);
+        };
+        let reason = match parse(found.entry.value.trim()) {
+            Ok(value) => return Ok(resolved(value, found.layer, warnings)),
+            Err(expected) => illegal(&found, &expected),
+        };
+        let (place, name) = (found.place(), key.name);
+        match (key.illegal_value, found.layer) {
+            (IllegalValue::BuiltInDefault, _) => {
+                let instead = format!("the default {} is used", key.default);
+                warnings.push(replaced(&found, key, &reason, &instead));
+                built_in(key, parse).map(|value| resolved(value, Layer::Core, warnings))
+            }
+            (IllegalValue::ByLayer, Layer::RepositoryTracked) => {
+                Err(ConfigurationError::IllegalRepositoryValue {
+                    place,
+                    key: name,
+                    reason,
+                })
+            }
+            (IllegalValue::ByLayer, Layer::Core) => Err(ConfigurationError::BrokenCore {
+                place,
+                key: name,
+                reason,
+            }),
+            (IllegalValue::ByLayer, Layer::MachineLocal | Layer::Adopter) => {
+                warnings.push(replaced(&found, key, &reason, "the core's value is used"));
+                self.read_core(key, parse, warnings)
+            }
+        }
+    }
+
+    /// Reads the core's value alone: a bad overlay falls to the core and not to the next overlay
+    /// (`contract/fleet.md §1.7`).
+    fn read_core<T>(
+        &self,
+        key: &'static Key,
+        parse: impl Fn(&str) -> Result<T, String>,
+        warnings: Vec<Warning>,
+    ) -> Result<Resolved<T>, ConfigurationError> {
+        let Some(found) = self.core_value(key.name) else {
+            return self.read_default(key, parse, warnings);
+        };
+        match parse(found.entry.value.trim()) {
+            Ok(value) => Ok(resolved(value, Layer::Core, warnings)),
+            Err(expected) => {
+                let reason = illegal(&found, &expected);
+                Err(ConfigurationError::BrokenCore {
+                    place: found.place(),
+                    key: key.name,
+                    reason,
+                })
+            }
+        }
+    }
+
+    /// Takes the built-in default of a key that no layer sets, which only a core file of somebody else's can lack.
+    fn read_default<T>(
+        &self,
+        key: &'static Key,
+        parse: impl Fn(&str) -> Result<T, String>,
+        mut warnings: Vec<Warning>,
+    ) -> Result<Resolved<T>, ConfigurationError> {
+        let message = format!(
+            "{} is not set, so the default {} is used",
+            key.name,
+            shown(key.default)
+        );
+        warnings.push(Warning {
+            layer: Layer::Core,
+            place: self.core_path().to_owned(),
+            message,
+        });
+        built_in(key, parse).map(|value| resolved(value, Layer::Core, warnings))
+    }
+}
+
+/// Returns the table's default; a test holds that each is legal.
+fn built_in<T>(
+    key: &'static Key,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<T, ConfigurationError> {
+    parse(key.default).map_err(|reason| ConfigurationError::BrokenCore {
+        place: DEFAULTS_PLACE.to_owned(),
+        key: key.name,
+        reason,
+    })
+}
+
+fn collect<T>(resolved: Resolved<T>, warnings: &mut Vec<Warning>) -> Setting<T> {
+    warnings.extend(resolved.warnings);
+    resolved.setting
+}
+
+fn resolved<T>(value: T, origin: Layer, warnings: Vec<Warning>) -> Resolved<T> {
+    Resolved {
+        setting: Setting { value, origin },
+        warnings,
+    }
+}
+
+fn illegal(found: &Found<'_>, expected: &str) -> String {
+    let comment = if found.entry.cut {
+        " (a value ends at the first `#`)"
+    } else {
+        ""
+    };
+    format!("{expected}, found {}{comment}", shown(&found.entry.value))
+}
+
+fn replaced(found: &Found<'_>, key: &Key, reason: &str, instead: &str) -> Warning {
+    Warning {
+        layer: found.layer,
+        place: found.place(),
+        message: format!("{}: {reason}; {instead}", key.name),
+    }
+}
+
+#[cfg(test)]
+mod tests;

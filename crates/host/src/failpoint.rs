@@ -1,0 +1,70 @@
+//! Named points at which a test may kill the process with SIGKILL. Compiled to nothing in the default build.
+//!
+//! The build with the `failpoints` feature kills itself at the point named by `ORCHESTRATE_FAILPOINT`, at its n-th
+//! passing when the value is `name:n`.
+
+/// Every failpoint: before and after each effect of the World, and inside the effects that have an inside.
+pub const NAMES: &[&str] = &[
+    "create-directory.before",
+    "create-directory.after",
+    "write.before",
+    "write.staged",
+    "write.after",
+    "publish.before",
+    "publish.after",
+    "remove.before",
+    "remove.half",
+    "remove.after",
+    "touch.before",
+    "touch.after",
+    "create-branch.before",
+    "create-branch.after",
+    "advance-branch.before",
+    "advance-branch.after",
+    "register-worktree.before",
+    "register-worktree.staged",
+    "register-worktree.published",
+    "register-worktree.after",
+    "checkout.before",
+    "checkout.half",
+    "checkout.indexed",
+    "checkout.after",
+    "spawn.before",
+    "spawn.started",
+    "spawn.after",
+    "window.entered",
+    "window.left",
+    "worker.leased",
+    "worker.recorded",
+    "worker.started",
+    "worker.ended",
+];
+
+/// Kills this process if the test asked for this point.
+#[cfg(feature = "failpoints")]
+pub fn reach(name: &str) {
+    use std::sync::Mutex;
+    static PASSED: Mutex<u64> = Mutex::new(0);
+    #[expect(clippy::disallowed_methods, reason = "failpoints exist in test builds only")]
+    let Ok(wanted) = std::env::var("ORCHESTRATE_FAILPOINT") else {
+        return;
+    };
+    let (point, count) = wanted.split_once(':').unwrap_or((&wanted, "1"));
+    if point != name {
+        return;
+    }
+    let Ok(mut passed) = PASSED.lock() else {
+        return;
+    };
+    *passed += 1;
+    if count.parse() == Ok(*passed) {
+        let own = rustix::process::getpid();
+        // A kill of oneself cannot fail in a way that matters: the test would see that the process went on.
+        let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+    }
+}
+
+/// Does nothing: this build has no failpoints.
+#[cfg(not(feature = "failpoints"))]
+#[inline(always)]
+pub fn reach(_name: &str) {}

@@ -1,0 +1,350 @@
+//! What git knows: the base, one walk of history, task branches, committed files. Reads through libgit2, no process.
+
+use std::collections::BTreeMap;
+
+use git2::{ErrorCode, Oid, Repository, Sort};
+use orchestrate_core::evidence::{Base, BaseSource, BranchFacts, BranchSide, History};
+use orchestrate_core::identifier::{BaseName, CommitId, SpecId, Unit, UnitName};
+use orchestrate_core::observed::{Observed, Why};
+use orchestrate_core::place::BundleFile;
+use orchestrate_core::trailer::task_trailers;
+use orchestrate_core::world::{Branches, Fault, Race};
+
+/// Returns a libgit2 error as the reason of an unknown.
+fn why(operation: &str, error: &git2::Error) -> Why {
+    Why::new(format!("{operation}: {}", error.message()))
+}
+
+fn commit_id(oid: Oid) -> Result<CommitId, git2::Error> {
+    CommitId::parse(&oid.to_string()).map_err(|error| git2::Error::from_str(&error.to_string()))
+}
+
+fn oid(commit: &CommitId) -> Result<Oid, git2::Error> {
+    Oid::from_str(commit.as_str())
+}
+
+/// Returns the commit a full ref name leads to, nothing when there is no such ref.
+fn resolve(repository: &Repository, reference: &str) -> Result<Option<CommitId>, git2::Error> {
+    match repository.find_reference(reference) {
+        Ok(found) => Ok(Some(commit_id(found.peel_to_commit()?.id())?)),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// What names the base, read from outside the repository.
+pub(crate) struct BaseQuestion<'a> {
+    /// `PLANWRIGHT_BASE_REF`.
+    pub(crate) environment: Option<&'a str>,
+    /// The key `base_branch`.
+    pub(crate) configured: Option<&'a BaseName>,
+    /// Asks the remote for its HEAD; called only when nothing local names the base.
+    pub(crate) remote_head: &'a dyn Fn() -> Option<BaseName>,
+}
+
+/// Returns the base by the order of architecture §6.
+pub(crate) fn base(repository: &Repository, question: &BaseQuestion<'_>) -> Result<Base, Fault> {
+    let operation = "cannot resolve the base branch";
+    let hint = "set base_branch in .claude/planwright.yml, or PLANWRIGHT_BASE_REF";
+    if let Some(text) = question.environment.filter(|text| !text.is_empty()) {
+        let short = text.strip_prefix("refs/heads/").unwrap_or(text);
+        let short = short.strip_prefix("refs/remotes/").unwrap_or(short);
+        let name = BaseName::parse(short.strip_prefix("origin/").unwrap_or(short))
+            .map_err(|error| Fault::new(operation, format!("PLANWRIGHT_BASE_REF is {error}")))?;
+        return named(repository, name, BaseSource::Environment, operation, hint);
+    }
+    if let Some(name) = question.configured {
+        return named(repository, name.clone(), BaseSource::Configuration, operation, hint);
+    }
+    let git_fault = |error: git2::Error| Fault::new(operation, error.message().to_owned());
+    if let Some(name) = origin_head(repository).map_err(git_fault)? {
+        return named(repository, name, BaseSource::OriginHead, operation, hint);
+    }
+    if repository.find_remote("origin").is_ok()
+        && let Some(name) = (question.remote_head)()
+        && let Ok(base) = named(repository, name, BaseSource::RemoteHead, operation, hint)
+    {
+        return Ok(base);
+    }
+    let candidates = candidates(repository).map_err(git_fault)?;
+    match candidates.as_slice() {
+        [only] => named(repository, only.clone(), BaseSource::OnlyCandidate, operation, hint),
+        [] => Err(Fault::new(operation, "there is no branch named main, master or develop, and origin names none")
+            .with_hint(format!("commit something first, or {hint}"))),
+        several => {
+            let names: Vec<&str> = several.iter().map(BaseName::as_str).collect();
+            Err(Fault::new(operation, format!("it could be any of {}", names.join(", "))).with_hint(hint))
+        }
+    }
+}
+
+fn named(
+    repository: &Repository,
+    name: BaseName,
+    source: BaseSource,
+    operation: &str,
+    hint: &str,
+) -> Result<Base, Fault> {
+    let fault = |error: git2::Error| Fault::new(operation, error.message().to_owned());
+    let local = resolve(repository, &format!("refs/heads/{name}")).map_err(fault)?;
+    let counterpart = counterpart(repository, &name).map_err(fault)?;
+    match local.or_else(|| counterpart.clone()) {
+        Some(commit) => Ok(Base { name, source, commit, counterpart }),
+        None => Err(Fault::new(operation, format!("there is no branch {name}, here or at origin")).with_hint(hint)),
+    }
+}
+
+/// Returns the commit of the branch's remote-tracking counterpart: its upstream, else origin's branch of that name.
+fn counterpart(repository: &Repository, name: &BaseName) -> Result<Option<CommitId>, git2::Error> {
+    if let Ok(upstream) = repository.branch_upstream_name(&format!("refs/heads/{name}"))
+        && let Ok(upstream) = std::str::from_utf8(&upstream)
+        && upstream.starts_with("refs/remotes/")
+        && let Some(commit) = resolve(repository, upstream)?
+    {
+        return Ok(Some(commit));
+    }
+    resolve(repository, &format!("refs/remotes/origin/{name}"))
+}
+
+fn origin_head(repository: &Repository) -> Result<Option<BaseName>, git2::Error> {
+    match repository.find_reference("refs/remotes/origin/HEAD") {
+        Ok(head) => Ok(head
+            .symbolic_target()
+            .ok()
+            .flatten()
+            .and_then(|target| target.strip_prefix("refs/remotes/origin/"))
+            .and_then(|name| BaseName::parse(name).ok())),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn candidates(repository: &Repository) -> Result<Vec<BaseName>, git2::Error> {
+    let mut found = Vec::new();
+    for name in ["main", "master", "develop"] {
+        let here = resolve(repository, &format!("refs/heads/{name}"))?.is_some();
+        let there = resolve(repository, &format!("refs/remotes/origin/{name}"))?.is_some();
+        if here || there {
+            found.extend(BaseName::parse(name).ok());
+        }
+    }
+    Ok(found)
+}
+
+/// Returns what one walk of base and its counterpart says about a bundle.
+pub(crate) fn history(repository: &Repository, spec: &SpecId, base: &Base) -> Observed<History> {
+    walk_history(repository, spec, base).map_or_else(
+        |error| Observed::Unknown(why("cannot walk the history of the base", &error)),
+        Observed::Known,
+    )
+}
+
+fn walk_history(repository: &Repository, spec: &SpecId, base: &Base) -> Result<History, git2::Error> {
+    let mut walk = repository.revwalk()?;
+    walk.set_sorting(Sort::TIME)?;
+    walk.push(oid(&base.commit)?)?;
+    if let Some(counterpart) = &base.counterpart {
+        walk.push(oid(counterpart)?)?;
+    }
+    let mut history = History { trailers: BTreeMap::new(), refused: Vec::new(), walked: 0, incomplete: None };
+    for id in walk {
+        let id = id?;
+        let commit = repository.find_commit(id)?;
+        history.walked += 1;
+        let found = task_trailers(commit.message_raw_bytes(), commit.parent_count() <= 1);
+        history.refused.extend(found.refused);
+        let ours = found.tasks.into_iter().filter(|(of, _)| of == spec);
+        for (_, task) in ours {
+            let landed = commit_id(id)?;
+            history.trailers.entry(task).or_insert(landed);
+        }
+    }
+    if repository.is_shallow() {
+        history.incomplete =
+            Some(Why::new("the clone is shallow, so a landing could be unseen").with_hint("git fetch --unshallow"));
+    }
+    Ok(history)
+}
+
+/// Returns the bundle's task branches, here and at origin.
+pub(crate) fn branches(
+    repository: &Repository,
+    spec: &SpecId,
+    base: &Base,
+    starts: &BTreeMap<Unit, CommitId>,
+) -> Observed<Branches> {
+    collect_branches(repository, spec, base, starts)
+        .map_or_else(|error| Observed::Unknown(why("cannot read the task branches", &error)), Observed::Known)
+}
+
+fn collect_branches(
+    repository: &Repository,
+    spec: &SpecId,
+    base: &Base,
+    starts: &BTreeMap<Unit, CommitId>,
+) -> Result<Branches, git2::Error> {
+    let mut branches = Branches::new();
+    let places = [("refs/heads/", BranchSide::Local), ("refs/remotes/origin/", BranchSide::Remote)];
+    for (prefix, side) in places {
+        for reference in repository.references_glob(&format!("{prefix}planwright/{spec}/task-*"))? {
+            let reference = reference?;
+            let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
+            let Some(unit) = name.strip_prefix(prefix).and_then(|short| UnitName::from_branch(short).ok()) else {
+                continue;
+            };
+            let tip = reference.peel_to_commit()?.id();
+            let own = match side {
+                BranchSide::Local => own_commits(repository, &name, tip, starts.get(&unit.unit)),
+                BranchSide::Remote => Observed::Absent(Why::new("a remote branch does not say where it started")),
+            };
+            let facts = BranchFacts { side, tip: commit_id(tip)?, ahead: ahead(repository, tip, base)?, own };
+            branches.entry(unit.unit).or_default().push(facts);
+        }
+    }
+    Ok(branches)
+}
+
+/// Returns how many commits of the tip are on neither base nor its counterpart.
+fn ahead(repository: &Repository, tip: Oid, base: &Base) -> Result<usize, git2::Error> {
+    let mut hidden = vec![oid(&base.commit)?];
+    if let Some(counterpart) = &base.counterpart {
+        hidden.push(oid(counterpart)?);
+    }
+    count(repository, tip, &hidden)
+}
+
+fn count(repository: &Repository, tip: Oid, hidden: &[Oid]) -> Result<usize, git2::Error> {
+    let mut walk = repository.revwalk()?;
+    walk.push(tip)?;
+    for commit in hidden {
+        walk.hide(*commit)?;
+    }
+    walk.try_fold(0, |total, id| id.map(|_| total + 1))
+}
+
+/// Returns how many commits a branch has since it started. The reflog's newest entry that moved the branch without
+/// making a commit tells where; else the recorded start does.
+fn own_commits(
+    repository: &Repository,
+    reference: &str,
+    tip: Oid,
+    recorded: Option<&CommitId>,
+) -> Observed<usize> {
+    let start = match moved_to(repository, reference) {
+        Ok(Some(start)) => start,
+        Ok(None) => match recorded.map(oid) {
+            Some(Ok(start)) => start,
+            Some(Err(error)) => return Observed::Unknown(why("cannot read the recorded start", &error)),
+            None => return Observed::Absent(Why::new("neither a dispatch record nor the reflog has it")),
+        },
+        Err(error) => return Observed::Unknown(why("cannot read the branch's reflog", &error)),
+    };
+    match count(repository, tip, &[start]) {
+        Ok(count) => Observed::Known(count),
+        Err(error) => Observed::Unknown(why("cannot walk the branch", &error)),
+    }
+}
+
+/// Returns the commit to which the branch was last moved without a commit being made on it.
+fn moved_to(repository: &Repository, reference: &str) -> Result<Option<Oid>, git2::Error> {
+    let reflog = repository.reflog(reference)?;
+    let moves = |message: &str| {
+        message.starts_with("branch: ")
+            || message.starts_with("reset: ")
+            || (message.contains("Fast-forward") && (message.starts_with("merge ") || message.starts_with("pull")))
+    };
+    let newest_move = reflog.iter().find(|entry| entry.message_bytes().is_some_and(|bytes| moves(&String::from_utf8_lossy(bytes))));
+    Ok(newest_move.map(|entry| entry.id_new()))
+}
+
+/// Returns whether `ancestor` is `descendant` or one of its ancestors.
+pub(crate) fn contains(repository: &Repository, descendant: &CommitId, ancestor: &CommitId) -> Observed<bool> {
+    let answer = || {
+        let (descendant, ancestor) = (oid(descendant)?, oid(ancestor)?);
+        Ok(descendant == ancestor || repository.graph_descendant_of(descendant, ancestor)?)
+    };
+    answer().map_or_else(|error| Observed::Unknown(why("cannot compare commits", &error)), Observed::Known)
+}
+
+/// Returns a bundle file as committed.
+pub(crate) fn committed(
+    repository: &Repository,
+    commit: &CommitId,
+    spec: &SpecId,
+    file: BundleFile,
+) -> Observed<Vec<u8>> {
+    let path = format!("specs/{spec}/{}", file.name());
+    let content = || {
+        let tree = repository.find_commit(oid(commit)?)?.tree()?;
+        let entry = tree.get_path(std::path::Path::new(&path))?;
+        Ok(repository.find_blob(entry.id())?.content().to_vec())
+    };
+    match content() {
+        Ok(bytes) => Observed::Known(bytes),
+        Err(error) if error.code() == ErrorCode::NotFound && is_missing_path(repository, commit, &path) => {
+            Observed::Absent(Why::new(format!("{path} is not in {}", commit.short())))
+        }
+        Err(error) => Observed::Unknown(why(&format!("cannot read {path} at {}", commit.short()), &error)),
+    }
+}
+
+/// Tells a path that the tree does not name from an object that the clone does not have.
+fn is_missing_path(repository: &Repository, commit: &CommitId, path: &str) -> bool {
+    let entry = || {
+        let tree = repository.find_commit(oid(commit)?)?.tree()?;
+        tree.get_path(std::path::Path::new(path)).map(|_| ())
+    };
+    entry().is_err_and(|error| error.code() == ErrorCode::NotFound && error.class() == git2::ErrorClass::Tree)
+}
+
+/// Creates the unit's branch; loses when one is there.
+pub(crate) fn create_branch(repository: &Repository, name: &UnitName, at: &CommitId) -> Result<Race, Fault> {
+    let reason = format!("branch: Created from {at}");
+    let created = oid(at).and_then(|at| with_log(repository).reference(&name.reference(), at, false, &reason).map(|_| ()));
+    raced(name, created)
+}
+
+/// Moves the unit's branch if it still is where it was seen.
+pub(crate) fn advance_branch(
+    repository: &Repository,
+    name: &UnitName,
+    from: &CommitId,
+    to: &CommitId,
+) -> Result<Race, Fault> {
+    let reason = format!("branch: Reset to {to}");
+    let moved = oid(from).and_then(|from| {
+        let to = oid(to)?;
+        with_log(repository).reference_matching(&name.reference(), to, true, from, &reason).map(|_| ())
+    });
+    raced(name, moved)
+}
+
+/// Gives the repository an identity for the reflog, so that a machine without a configured one can dispatch.
+fn with_log(repository: &Repository) -> &Repository {
+    if repository.signature().is_err() {
+        // Only the reflog's line uses it; a failure shows in the ref update itself.
+        let _ = repository.set_ident(Some("orchestrate"), Some("orchestrate@localhost"));
+    }
+    repository
+}
+
+fn raced(name: &UnitName, result: Result<(), git2::Error>) -> Result<Race, Fault> {
+    match result {
+        Ok(()) => Ok(Race::Won),
+        Err(error) if matches!(error.code(), ErrorCode::Exists | ErrorCode::Modified | ErrorCode::NotFound) => Ok(Race::Lost),
+        Err(error) => Err(Fault::new(format!("cannot set branch {}", name.branch()), error.message().to_owned())),
+    }
+}
+
+/// Returns the full name of the branch that the primary checkout is on, nothing when its HEAD is detached.
+pub(crate) fn primary_branch(common: &camino::Utf8Path) -> std::io::Result<Option<String>> {
+    let head = std::fs::read_to_string(common.join("HEAD"))?;
+    Ok(head.trim_end().strip_prefix("ref: ").map(str::to_owned))
+}
+
+/// Returns the url of origin, nothing when there is no such remote.
+pub(crate) fn origin_url(repository: &Repository) -> Option<String> {
+    let remote = repository.find_remote("origin").ok()?;
+    let bytes = remote.url_bytes();
+    Some(String::from_utf8_lossy(bytes).into_owned())
+}

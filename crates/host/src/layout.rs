@@ -1,0 +1,85 @@
+//! Where each [`Place`] lies on disk.
+
+use camino::{Utf8Path, Utf8PathBuf};
+use orchestrate_core::identifier::UnitName;
+use orchestrate_core::place::{LockDirectory, MarkerHome, Place};
+
+/// The two roots under which everything lies, and the tests' override of the marker directory.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    /// The primary checkout, physical.
+    pub primary: Utf8PathBuf,
+    /// The git common directory, physical.
+    pub common: Utf8PathBuf,
+    /// `PLANWRIGHT_ORCH_STATE_DIR`: one marker directory for all bundles instead of the bundle's own.
+    pub marker_override: Option<Utf8PathBuf>,
+}
+
+impl Layout {
+    /// Returns the path of a place.
+    #[must_use]
+    pub fn path(&self, place: &Place) -> Utf8PathBuf {
+        let specs = self.primary.join("specs");
+        match place {
+            Place::BundleFile(spec, file) => specs.join(spec.as_str()).join(file.name()),
+            Place::Lock(spec) => specs.join(spec.as_str()).join(".orchestrate.lock"),
+            Place::LockStaging(spec, nonce) => {
+                specs.join(spec.as_str()).join(format!(".orchestrate.lock.new-{nonce}"))
+            }
+            Place::LockAside(spec, nonce) => specs.join(spec.as_str()).join(format!(".orchestrate.lock.old-{nonce}")),
+            Place::OwnerIn(directory) => self.lock_directory(directory).join("owner"),
+            Place::MarkerDirectory(spec, home) => match (home, &self.marker_override) {
+                (MarkerHome::Bundle, Some(directory)) => directory.clone(),
+                (MarkerHome::Bundle, None) => specs.join(spec.as_str()).join(".orchestrate").join("markers"),
+                (MarkerHome::Shared, _) => {
+                    self.common.join("planwright").join("orchestrate").join(spec.as_str()).join("markers")
+                }
+            },
+            Place::Marker(spec, task, home) => {
+                self.path(&Place::MarkerDirectory(spec.clone(), *home)).join(task.as_str())
+            }
+            Place::RecordDirectory(spec) => self.state().join("dispatch").join(spec.as_str()),
+            Place::DispatchRecord(name) => self.record(name, "json"),
+            Place::LaunchRecord(name) => self.record(name, "launch.json"),
+        }
+    }
+
+    /// Returns our own directory inside the git common directory.
+    #[must_use]
+    pub fn state(&self) -> Utf8PathBuf {
+        self.common.join("orchestrate")
+    }
+
+    /// Returns where the unit's worktree belongs.
+    #[must_use]
+    pub fn worktree(&self, name: &UnitName) -> Utf8PathBuf {
+        self.worktrees().join(name.worktree())
+    }
+
+    /// Returns the directory of all task worktrees.
+    #[must_use]
+    pub fn worktrees(&self) -> Utf8PathBuf {
+        self.primary.join(".claude").join("worktrees")
+    }
+
+    /// Returns where the unit's worker writes what it prints.
+    #[must_use]
+    pub fn log(&self, name: &UnitName) -> Utf8PathBuf {
+        self.state().join("logs").join(format!("{}.log", name.worktree()))
+    }
+
+    /// Returns the root that a path must stay under: the nearest of ours.
+    #[must_use]
+    pub(crate) fn root_of(&self, path: &Utf8Path) -> Option<&Utf8Path> {
+        let roots = [Some(self.common.as_path()), Some(self.primary.as_path()), self.marker_override.as_deref()];
+        roots.into_iter().flatten().find(|root| path.starts_with(root))
+    }
+
+    fn record(&self, name: &UnitName, extension: &str) -> Utf8PathBuf {
+        self.path(&Place::RecordDirectory(name.spec.clone())).join(format!("{}.{extension}", name.unit))
+    }
+
+    fn lock_directory(&self, directory: &LockDirectory) -> Utf8PathBuf {
+        self.path(&directory.place())
+    }
+}

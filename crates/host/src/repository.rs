@@ -1,0 +1,137 @@
+//! Finding the repository, and the worktrees registered in it.
+
+use std::fs;
+use std::io::ErrorKind;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use orchestrate_core::identifier::UnitName;
+use orchestrate_core::world::Fault;
+
+use crate::layout::Layout;
+
+/// A repository and where its files lie.
+pub struct Repository {
+    /// The opened repository.
+    pub git: git2::Repository,
+    /// Where places lie.
+    pub layout: Layout,
+}
+
+/// One worktree registered in the repository, as git's own files describe it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Registration {
+    /// The worktree's directory.
+    pub path: Utf8PathBuf,
+    /// Its directory below `<git-common-dir>/worktrees`.
+    pub git_directory: Utf8PathBuf,
+    /// The full name of the branch it is on, none when its HEAD is detached.
+    pub branch: Option<String>,
+    /// The reason in its `locked` file, when it has one.
+    pub locked: Option<String>,
+    /// Whether it has an index, which only a finished checkout has.
+    pub has_index: bool,
+}
+
+/// Returns the repository that a directory belongs to.
+///
+/// # Errors
+/// When there is none, or one of a kind that is not supported: bare, SHA-256, reftable, owned by somebody else.
+pub fn discover(start: &Utf8Path) -> Result<Repository, Fault> {
+    let operation = "cannot open the repository";
+    let git = git2::Repository::discover(start).map_err(|error| open_fault(operation, start, &error))?;
+    let common = utf8(operation, git.commondir())?;
+    let common = common.canonicalize_utf8().map_err(|error| Fault::new(operation, error.to_string()))?;
+    let primary = match (common.file_name(), git.workdir()) {
+        (Some(".git"), _) if !git_is_bare(&common) => common.parent().map(Utf8Path::to_path_buf),
+        (_, Some(workdir)) if !git.is_worktree() => Some(utf8(operation, workdir)?),
+        (_, _) => None,
+    };
+    let Some(primary) = primary else {
+        return Err(Fault::new(operation, format!("{common} is a bare repository"))
+            .with_hint("clone it, and step in the clone: a tower needs a primary checkout"));
+    };
+    let primary = primary.canonicalize_utf8().map_err(|error| Fault::new(operation, error.to_string()))?;
+    Ok(Repository { git, layout: Layout { primary, common, marker_override: None } })
+}
+
+fn git_is_bare(common: &Utf8Path) -> bool {
+    git2::Repository::open(common).is_ok_and(|repository| repository.is_bare())
+}
+
+fn utf8(operation: &str, path: &std::path::Path) -> Result<Utf8PathBuf, Fault> {
+    Utf8PathBuf::from_path_buf(path.to_path_buf())
+        .map_err(|path| Fault::new(operation, format!("its path is not UTF-8: {}", path.display())))
+}
+
+fn open_fault(operation: &str, start: &Utf8Path, error: &git2::Error) -> Fault {
+    let fault = Fault::new(operation, error.message().to_owned());
+    match error.code() {
+        git2::ErrorCode::NotFound => Fault::new(operation, format!("{start} is in no git repository"))
+            .with_hint("run this inside a git repository"),
+        git2::ErrorCode::Owner => fault.with_hint("it belongs to another user; git config --global --add safe.directory <path>, if you trust it"),
+        _ if error.message().contains("extension") || error.message().contains("object format") => {
+            fault.with_hint("reftable and SHA-256 repositories are not supported yet")
+        }
+        _ => fault,
+    }
+}
+
+impl Repository {
+    /// Returns every worktree registered beside the primary checkout.
+    ///
+    /// # Errors
+    /// When the registrations cannot be read.
+    pub fn registrations(&self) -> Result<Vec<Registration>, Fault> {
+        let directory = self.layout.common.join("worktrees");
+        let fault = |error: std::io::Error| Fault::new(format!("cannot read {directory}"), error.to_string());
+        let entries = match directory.read_dir_utf8() {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(fault(error)),
+        };
+        let mut registrations = Vec::new();
+        for entry in entries {
+            let git_directory = entry.map_err(fault)?.into_path();
+            if let Some(registration) = registration_in(&git_directory).map_err(fault)? {
+                registrations.push(registration);
+            }
+        }
+        registrations.sort_by(|left, right| left.git_directory.cmp(&right.git_directory));
+        Ok(registrations)
+    }
+
+    /// Returns the worktree registered for exactly the unit's branch.
+    ///
+    /// # Errors
+    /// When the registrations cannot be read.
+    pub fn registration(&self, name: &UnitName) -> Result<Option<Registration>, Fault> {
+        let reference = name.reference();
+        let ours = |registration: &Registration| registration.branch.as_deref() == Some(reference.as_str());
+        Ok(self.registrations()?.into_iter().find(ours))
+    }
+}
+
+/// Returns the registration that a directory describes, or nothing for a directory that describes none.
+fn registration_in(git_directory: &Utf8Path) -> std::io::Result<Option<Registration>> {
+    let Some(gitdir) = read_optional(&git_directory.join("gitdir"))? else {
+        return Ok(None);
+    };
+    let path = Utf8Path::new(gitdir.trim_end_matches('\n'));
+    // Git may record the path relative to the registration (worktree.useRelativePaths).
+    let path = if path.is_absolute() { path.to_path_buf() } else { git_directory.join(path) };
+    let head = read_optional(&git_directory.join("HEAD"))?.unwrap_or_default();
+    let branch = head.trim_end().strip_prefix("ref: ").map(str::to_owned);
+    let locked = read_optional(&git_directory.join("locked"))?;
+    let has_index = git_directory.join("index").try_exists()?;
+    let path = path.parent().map_or_else(|| path.clone(), Utf8Path::to_path_buf);
+    let path = path.canonicalize_utf8().unwrap_or(path);
+    Ok(Some(Registration { path, git_directory: git_directory.to_path_buf(), branch, locked, has_index }))
+}
+
+fn read_optional(path: &Utf8Path) -> std::io::Result<Option<String>> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

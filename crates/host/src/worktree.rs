@@ -1,0 +1,323 @@
+//! Worktrees of units: how their place looks, registering one in a single rename, completing its checkout.
+//!
+//! Registration is written by us and not by libgit2, which makes it in a dozen writes and checks out in between: a
+//! kill there leaves something git calls broken. Ours is prepared aside and renamed into place.
+
+use std::fs;
+use std::io::{self, ErrorKind, Read};
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use orchestrate_core::identifier::{Nonce, UnitName};
+use orchestrate_core::observed::{Observed, Why};
+use orchestrate_core::world::{
+    Checkout, Fault, Race, RegisteredWorktree, WorktreeDirectory, WorktreeFacts,
+};
+
+use crate::failpoint::reach;
+use crate::files::{create_directory_at, disk_fault, refuse_links, rename_no_replace, replace, sync_directory};
+use crate::git;
+use crate::layout::Layout;
+use crate::process::{self, RunOptions};
+use crate::repository::{Registration, Repository};
+
+/// What our `locked` files begin with; a lock with another reason is a person's and stays.
+const LOCK_REASON: &str = "orchestrate: checkout not complete";
+
+/// Long enough for a checkout of a very large tree on a slow disk.
+const CHECKOUT_TIMEOUT: Duration = Duration::from_secs(900);
+
+/// Returns how the place of a unit's worktree looks.
+pub(crate) fn facts(repository: &Repository, name: &UnitName) -> Observed<WorktreeFacts> {
+    look(repository, name).unwrap_or_else(|fault| Observed::Unknown(Why::new(fault.to_string())))
+}
+
+fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFacts>, Fault> {
+    let layout = &repository.layout;
+    let operation = format!("cannot look at the worktree of {name}");
+    let primary = git::primary_branch(&layout.common).map_err(|error| disk_fault(operation.clone(), &error))?;
+    if primary.as_deref() == Some(name.reference().as_str()) {
+        return Ok(Observed::Known(WorktreeFacts::BranchElsewhere { path: layout.primary.to_string() }));
+    }
+    let registrations = repository.registrations()?;
+    if let Some(ours) = registrations.iter().find(|one| one.branch.as_deref() == Some(name.reference().as_str())) {
+        return Ok(Observed::Known(if is_our_place(layout, name, &ours.path) {
+            WorktreeFacts::Ours(registered(ours)?)
+        } else {
+            WorktreeFacts::BranchElsewhere { path: ours.path.to_string() }
+        }));
+    }
+    let expected = layout.worktree(name);
+    let taken_name = layout.common.join("worktrees").join(name.worktree());
+    if let Some(other) = registrations.iter().find(|one| one.path == expected || one.git_directory == taken_name) {
+        let on = other.branch.as_deref().unwrap_or("a detached HEAD");
+        let by = format!("{} is registered as a worktree on {on}", other.path);
+        return Ok(Observed::Known(WorktreeFacts::Taken { by }));
+    }
+    refuse_links(layout, &expected, &operation)?;
+    Ok(Observed::Known(match what_stands_at(&expected).map_err(|error| disk_fault(operation, &error))? {
+        None => WorktreeFacts::Free,
+        Some(what) => WorktreeFacts::Taken { by: format!("{what} stands at {expected}") },
+    }))
+}
+
+/// A worktree is ours to use at `<spec>-task-<ids>`, or at the reference's `task-<ids>` when it is on our branch.
+fn is_our_place(layout: &Layout, name: &UnitName, path: &Utf8Path) -> bool {
+    let bare = layout.worktrees().join(format!("task-{}", name.unit));
+    path == layout.worktree(name) || path == bare
+}
+
+fn what_stands_at(path: &Utf8Path) -> io::Result<Option<&'static str>> {
+    let metadata = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if metadata.file_type().is_symlink() {
+        Ok(Some("a symbolic link"))
+    } else if !metadata.file_type().is_dir() {
+        Ok(Some("a file"))
+    } else if fs::read_dir(path)?.next().is_some() {
+        Ok(Some("a directory that is no worktree of this unit"))
+    } else {
+        Ok(None)
+    }
+}
+
+fn registered(registration: &Registration) -> Result<RegisteredWorktree, Fault> {
+    let path = &registration.path;
+    let operation = format!("cannot look at {path}");
+    let directory = directory_state(path).map_err(|error| disk_fault(operation, &error))?;
+    let changes = match (registration.has_index, directory) {
+        (true, WorktreeDirectory::Populated) => changes(path),
+        (_, _) => Observed::Absent(Why::new("its checkout is not complete")),
+    };
+    Ok(RegisteredWorktree {
+        path: path.to_string(),
+        locked: registration.locked.is_some(),
+        complete: registration.has_index,
+        directory,
+        changes,
+    })
+}
+
+fn directory_state(path: &Utf8Path) -> io::Result<WorktreeDirectory> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(WorktreeDirectory::Missing),
+        Err(error) => return Err(error),
+    };
+    for entry in entries {
+        if entry?.file_name() != ".git" {
+            return Ok(WorktreeDirectory::Populated);
+        }
+    }
+    Ok(WorktreeDirectory::Bare)
+}
+
+/// Returns a few uncommitted or untracked paths, or the operation that the worktree is in the middle of.
+fn changes(path: &Utf8Path) -> Observed<Vec<String>> {
+    let looked = || {
+        let worktree = git2::Repository::open(path)?;
+        if worktree.state() != git2::RepositoryState::Clean {
+            return Ok(vec![format!("an unfinished operation ({:?})", worktree.state())]);
+        }
+        let mut options = git2::StatusOptions::new();
+        options.include_untracked(true).include_ignored(false).exclude_submodules(true);
+        let statuses = worktree.statuses(Some(&mut options))?;
+        Ok(statuses.iter().take(5).map(|entry| String::from_utf8_lossy(entry.path_bytes()).into_owned()).collect())
+    };
+    looked().map_or_else(
+        |error: git2::Error| Observed::Unknown(Why::new(format!("cannot read the status of {path}: {}", error.message()))),
+        Observed::Known,
+    )
+}
+
+/// Registers the unit's worktree, locked and without files, in one rename.
+pub(crate) fn register(repository: &Repository, name: &UnitName, nonce: &Nonce) -> Result<Race, Fault> {
+    reach("register-worktree.before");
+    let layout = &repository.layout;
+    let operation = format!("cannot register the worktree of {name}");
+    let target = layout.common.join("worktrees").join(name.worktree());
+    refuse_links(layout, &layout.worktree(name), &operation)?;
+    exclude_our_files(layout).map_err(|error| disk_fault("cannot write .git/info/exclude".to_owned(), &error))?;
+    create_directory_at(layout, &layout.common.join("worktrees"), &operation)?;
+    let staging = layout.state().join("staging").join(nonce.as_str());
+    create_directory_at(layout, &staging, &operation)?;
+    let written = write_registration(layout, name, &staging).and_then(|()| {
+        reach("register-worktree.staged");
+        rename_no_replace(&staging, &target)
+    });
+    let race = written.map_err(|error| disk_fault(operation.clone(), &error))?;
+    reach("register-worktree.published");
+    if race == Race::Won {
+        sync_directory(&layout.common.join("worktrees")).map_err(|error| disk_fault(operation.clone(), &error))?;
+        make_directory(layout, &layout.worktree(name), &target, &operation)?;
+    } else {
+        discard_staging(&staging).map_err(|error| disk_fault(operation, &error))?;
+    }
+    reach("register-worktree.after");
+    Ok(race)
+}
+
+const REGISTRATION_FILES: [&str; 4] = ["HEAD", "commondir", "gitdir", "locked"];
+
+fn discard_staging(staging: &Utf8Path) -> io::Result<()> {
+    for file in REGISTRATION_FILES {
+        fs::remove_file(staging.join(file))?;
+    }
+    fs::remove_dir(staging)
+}
+
+fn write_registration(layout: &Layout, name: &UnitName, staging: &Utf8Path) -> io::Result<()> {
+    let texts = [
+        format!("ref: {}\n", name.reference()),
+        "../..\n".to_owned(),
+        format!("{}\n", layout.worktree(name).join(".git")),
+        format!("{LOCK_REASON}\n"),
+    ];
+    for (file, text) in REGISTRATION_FILES.into_iter().zip(texts) {
+        replace(staging, &staging.join(file), text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// Makes the worktree's directory and the `.git` file that points at its registration.
+fn make_directory(layout: &Layout, path: &Utf8Path, git_directory: &Utf8Path, operation: &str) -> Result<(), Fault> {
+    create_directory_at(layout, path, operation)?;
+    let pointer = path.join(".git");
+    let content = format!("gitdir: {git_directory}\n");
+    match fs::symlink_metadata(&pointer) {
+        Ok(metadata) if metadata.file_type().is_file() => Ok(()),
+        Ok(_) => Err(Fault::new(operation, format!("something that is no file stands at {pointer}"))
+            .with_hint("move it away; nothing there was touched")),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            replace(path, &pointer, content.as_bytes()).map_err(|error| disk_fault(operation.to_owned(), &error))
+        }
+        Err(error) => Err(disk_fault(operation.to_owned(), &error)),
+    }
+}
+
+/// Keeps our files out of `git status` without touching a tracked file.
+fn exclude_our_files(layout: &Layout) -> io::Result<()> {
+    let directory = layout.common.join("info");
+    fs::create_dir_all(&directory)?;
+    let path = directory.join("exclude");
+    let mut text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(error),
+    };
+    let missing: Vec<&str> =
+        ["/.claude/worktrees/", ".orchestrate*"].into_iter().filter(|line| !text.lines().any(|there| there == *line)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    for line in missing {
+        text.push_str(line);
+        text.push('\n');
+    }
+    replace(&directory, &path, text.as_bytes())
+}
+
+/// Completes a worktree: missing files, then the index, then the unlocking. Overwrites nothing but torn writes of an
+/// earlier checkout, which are beginnings of what is to be written.
+pub(crate) fn checkout(repository: &Repository, name: &UnitName) -> Result<Checkout, Fault> {
+    reach("checkout.before");
+    let layout = &repository.layout;
+    let operation = format!("cannot check out the worktree of {name}");
+    let Some(registration) = repository.registration(name)? else {
+        return Err(Fault::new(operation, "it is not registered").with_hint("step again"));
+    };
+    make_directory(layout, &registration.path, &registration.git_directory, &operation)?;
+    if !registration.has_index {
+        let staged = registration.git_directory.join("orchestrate.index");
+        let index = StagedIndex { worktree: &registration.path, path: &staged };
+        index.git(&["read-tree", "HEAD"])?;
+        let in_the_way = index.write_files()?;
+        if !in_the_way.is_empty() {
+            return Ok(Checkout::InTheWay { paths: in_the_way });
+        }
+        fs::rename(&staged, registration.git_directory.join("index")).map_err(|error| disk_fault(operation.clone(), &error))?;
+        reach("checkout.indexed");
+    }
+    if registration.locked.as_deref().is_some_and(|reason| reason.starts_with(LOCK_REASON)) {
+        match fs::remove_file(registration.git_directory.join("locked")) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(disk_fault(operation, &error)),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    reach("checkout.after");
+    Ok(Checkout::Complete)
+}
+
+/// An index beside the worktree's own, so that its own appears only when every file is there.
+struct StagedIndex<'a> {
+    worktree: &'a Utf8Path,
+    path: &'a Utf8Path,
+}
+
+impl StagedIndex<'_> {
+    fn run(&self, arguments: &[&str]) -> Result<process::Output, Fault> {
+        let options = RunOptions {
+            directory: Some(self.worktree.to_path_buf()),
+            environment: vec![("GIT_INDEX_FILE".to_owned(), self.path.to_string())],
+            timeout: CHECKOUT_TIMEOUT,
+            ..RunOptions::default()
+        };
+        process::git(arguments, options)
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, Fault> {
+        self.run(arguments)?.success(&format!("git {}", arguments.join(" ")))
+    }
+
+    /// Writes what is missing and returns the paths that are in the way.
+    fn write_files(&self) -> Result<Vec<String>, Fault> {
+        // Git reports the files that exist by its exit code; which of them matter is asked of the index below.
+        let first = self.run(&["checkout-index", "--all", "--quiet", "--index"])?;
+        reach("checkout.half");
+        let mut different = self.different()?;
+        let torn: Vec<Utf8PathBuf> = different.iter().filter(|path| self.is_torn_write(path)).cloned().collect();
+        if !torn.is_empty() {
+            for path in &torn {
+                fs::remove_file(self.worktree.join(path))
+                    .map_err(|error| disk_fault(format!("cannot rewrite {path}"), &error))?;
+            }
+            self.run(&["checkout-index", "--all", "--quiet", "--index"])?;
+            different = self.different()?;
+        }
+        if let Some(missing) = different.iter().find(|path| fs::symlink_metadata(self.worktree.join(path)).is_err()) {
+            let cause = String::from_utf8_lossy(&first.stderr).trim().to_owned();
+            return Err(Fault::new(format!("cannot write {missing} in {}", self.worktree), cause)
+                .with_hint("free some space, or mend what git says; the next step goes on from here"));
+        }
+        Ok(different.into_iter().take(5).map(Utf8PathBuf::into_string).collect())
+    }
+
+    /// Returns the paths whose file is missing or differs from what the index names.
+    fn different(&self) -> Result<Vec<Utf8PathBuf>, Fault> {
+        self.run(&["update-index", "-q", "--refresh"])?;
+        let listed = self.git(&["diff-files", "--name-only", "-z", "--ignore-submodules=all"])?;
+        let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        Ok(names.map(|name| Utf8PathBuf::from(String::from_utf8_lossy(name).into_owned())).collect())
+    }
+
+    /// Returns whether the file is a true beginning of what the checkout would write: a kill in mid-write left it, and
+    /// nothing in it is lost by writing the whole.
+    fn is_torn_write(&self, path: &Utf8Path) -> bool {
+        let file = self.worktree.join(path);
+        if !fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.file_type().is_file()) {
+            return false;
+        }
+        let Ok(whole) = self.git(&["cat-file", "--filters", &format!(":{path}")]) else {
+            return false;
+        };
+        let mut content = Vec::new();
+        let read = fs::File::open(&file).and_then(|mut file| file.read_to_end(&mut content));
+        read.is_ok() && content.len() < whole.len() && whole.starts_with(&content)
+    }
+}

@@ -1,0 +1,246 @@
+//! The World of one machine: every observation looks, every effect acts.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use orchestrate_core::evidence::{Base, History, Lease};
+use orchestrate_core::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
+use orchestrate_core::observed::{Observed, Why};
+use orchestrate_core::place::{BundleFile, Place};
+use orchestrate_core::process::{Liveness, ProcessIdentity};
+use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner};
+use orchestrate_core::time::Timestamp;
+use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned, World, WorktreeFacts};
+
+use crate::failpoint::reach;
+use crate::forge::{self, ForgeSettings};
+use crate::git::{self, BaseQuestion};
+use crate::process::{self, Handshake, RunOptions};
+use crate::repository::{self, Repository};
+use crate::window::Windows;
+use crate::{clock, files, identity, lease, worktree};
+
+/// How long origin may take to name its HEAD.
+const REMOTE_HEAD_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long a worker runner may take to say that it holds the lease.
+const START_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// What the World is told of its surroundings, read once by the command line.
+#[derive(Debug, Clone, Default)]
+pub struct WorldSettings {
+    /// `PLANWRIGHT_BASE_REF`.
+    pub base: Option<String>,
+    /// `PLANWRIGHT_ORCH_STATE_DIR`.
+    pub marker_directory: Option<Utf8PathBuf>,
+    /// What tells whether a forge could be asked.
+    pub forge: ForgeSettings,
+    /// This program, to start worker runners with.
+    pub program: Utf8PathBuf,
+}
+
+/// The real World.
+pub struct RealWorld {
+    repository: Repository,
+    settings: WorldSettings,
+    identity: ProcessIdentity,
+    windows: Windows,
+}
+
+impl RealWorld {
+    /// Opens the World around a directory.
+    ///
+    /// # Errors
+    /// When there is no repository that can be used, or this process cannot be identified.
+    pub fn open(start: &Utf8Path, settings: WorldSettings) -> Result<Self, Fault> {
+        let mut repository = repository::discover(start)?;
+        repository.layout.marker_override.clone_from(&settings.marker_directory);
+        Ok(Self { repository, settings, identity: identity::current()?, windows: Windows::default() })
+    }
+
+    /// Returns the repository.
+    #[must_use]
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    fn remote_head(&self) -> Option<BaseName> {
+        let options = RunOptions {
+            directory: Some(self.repository.layout.primary.clone()),
+            timeout: REMOTE_HEAD_TIMEOUT,
+            ..RunOptions::default()
+        };
+        // A remote that does not answer names nothing; the local rules that follow decide or refuse.
+        let output = process::git(&["ls-remote", "--symref", "origin", "HEAD"], options).ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let line = text.lines().find(|line| line.starts_with("ref: "))?;
+        let name = line.strip_prefix("ref: refs/heads/")?.split_whitespace().next()?;
+        BaseName::parse(name).ok()
+    }
+
+    fn runner_arguments(record: &DispatchRecord) -> Vec<String> {
+        let words = ["plumbing", "run-worker", record.spec.as_str()];
+        let mut arguments: Vec<String> = words.into_iter().map(str::to_owned).collect();
+        arguments.extend([record.unit.to_string(), "--attempt".to_owned(), record.attempt.to_string()]);
+        arguments
+    }
+}
+
+impl World for RealWorld {
+    fn now(&self) -> Timestamp {
+        clock::now()
+    }
+
+    fn identity(&self) -> ProcessIdentity {
+        self.identity.clone()
+    }
+
+    fn nonce(&mut self) -> Result<Nonce, Fault> {
+        nonce()
+    }
+
+    fn liveness(&self, process: &ProcessIdentity) -> Observed<Liveness> {
+        identity::liveness(process)
+    }
+
+    fn read(&self, place: &Place) -> Reading {
+        files::read(&self.repository.layout, place)
+    }
+
+    fn list(&self, place: &Place) -> Observed<Vec<String>> {
+        files::list(&self.repository.layout, place)
+    }
+
+    fn base(&self, configured: Option<&BaseName>) -> Result<Base, Fault> {
+        let remote_head = || self.remote_head();
+        let question =
+            BaseQuestion { environment: self.settings.base.as_deref(), configured, remote_head: &remote_head };
+        git::base(&self.repository.git, &question)
+    }
+
+    fn history(&self, spec: &SpecId, base: &Base) -> Observed<History> {
+        git::history(&self.repository.git, spec, base)
+    }
+
+    fn branches(&self, spec: &SpecId, base: &Base, starts: &BTreeMap<Unit, CommitId>) -> Observed<Branches> {
+        git::branches(&self.repository.git, spec, base, starts)
+    }
+
+    fn pull_requests(&self) -> Observed<Infallible> {
+        let origin = git::origin_url(&self.repository.git);
+        forge::pull_requests(origin.as_deref(), &self.settings.forge)
+    }
+
+    fn contains(&self, descendant: &CommitId, ancestor: &CommitId) -> Observed<bool> {
+        git::contains(&self.repository.git, descendant, ancestor)
+    }
+
+    fn committed(&self, commit: &CommitId, spec: &SpecId, file: BundleFile) -> Observed<Vec<u8>> {
+        git::committed(&self.repository.git, commit, spec, file)
+    }
+
+    fn worktree(&self, name: &UnitName) -> Observed<WorktreeFacts> {
+        worktree::facts(&self.repository, name)
+    }
+
+    fn leases(&self, spec: &SpecId) -> Observed<BTreeMap<Unit, Observed<Lease>>> {
+        let registrations = match self.repository.registrations() {
+            Ok(registrations) => registrations,
+            Err(fault) => return Observed::Unknown(Why::new(fault.to_string())),
+        };
+        let mut leases = BTreeMap::new();
+        for registration in registrations {
+            let unit = registration.branch.as_deref().and_then(|branch| UnitName::from_branch(branch).ok());
+            if let Some(name) = unit.filter(|name| name.spec == *spec) {
+                let probed = lease::probe(&lease::path_in(&registration.git_directory));
+                leases.insert(name.unit, probed);
+            }
+        }
+        Observed::Known(leases)
+    }
+
+    fn occupants(&self, name: &UnitName) -> Observed<Vec<String>> {
+        match self.repository.registration(name) {
+            Ok(Some(registration)) => identity::occupants(&registration.path),
+            Ok(None) => Observed::Absent(Why::new("it has no worktree")),
+            Err(fault) => Observed::Unknown(Why::new(fault.to_string())),
+        }
+    }
+
+    fn enter_window(&mut self, spec: &SpecId) -> Result<Race, Fault> {
+        self.windows.enter(&self.repository.layout, spec)
+    }
+
+    fn leave_window(&mut self, spec: &SpecId) {
+        self.windows.leave(spec);
+    }
+
+    fn create_directory(&mut self, place: &Place) -> Result<(), Fault> {
+        files::create_directory(&self.repository.layout, place)
+    }
+
+    fn write(&mut self, place: &Place, bytes: &[u8]) -> Result<(), Fault> {
+        files::write(&self.repository.layout, place, bytes)
+    }
+
+    fn publish(&mut self, from: &Place, to: &Place) -> Result<Race, Fault> {
+        files::publish(&self.repository.layout, from, to)
+    }
+
+    fn remove(&mut self, place: &Place) -> Result<(), Fault> {
+        files::remove(&self.repository.layout, place)
+    }
+
+    fn touch(&mut self, place: &Place) -> Result<(), Fault> {
+        files::touch(&self.repository.layout, place)
+    }
+
+    fn create_branch(&mut self, name: &UnitName, at: &CommitId) -> Result<Race, Fault> {
+        reach("create-branch.before");
+        let race = git::create_branch(&self.repository.git, name, at)?;
+        reach("create-branch.after");
+        Ok(race)
+    }
+
+    fn advance_branch(&mut self, name: &UnitName, from: &CommitId, to: &CommitId) -> Result<Race, Fault> {
+        reach("advance-branch.before");
+        let race = git::advance_branch(&self.repository.git, name, from, to)?;
+        reach("advance-branch.after");
+        Ok(race)
+    }
+
+    fn register_worktree(&mut self, name: &UnitName) -> Result<Race, Fault> {
+        worktree::register(&self.repository, name, &nonce()?)
+    }
+
+    fn checkout(&mut self, name: &UnitName) -> Result<Checkout, Fault> {
+        worktree::checkout(&self.repository, name)
+    }
+
+    fn spawn(&mut self, record: &DispatchRecord) -> Result<Spawned, Fault> {
+        reach("spawn.before");
+        let arguments = Self::runner_arguments(record);
+        let (program, directory) = (&self.settings.program, &self.repository.layout.primary);
+        let spawned = match record.launch.manner {
+            LaunchManner::Foreground => {
+                let status = process::run_in_terminal(program, &arguments, directory)?;
+                Spawned::Ended { status }
+            }
+            LaunchManner::Background | LaunchManner::Printed => {
+                match process::spawn_detached(program, &arguments, directory, START_TIMEOUT)? {
+                    Handshake::Started { pid } => Spawned::Started { pid },
+                    Handshake::Refused { why } => Spawned::Refused { why },
+                }
+            }
+        };
+        reach("spawn.after");
+        Ok(spawned)
+    }
+}
+
+fn nonce() -> Result<Nonce, Fault> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| Fault::new("cannot make a token", error.to_string()))?;
+    Ok(Nonce::from_bytes(bytes))
+}
