@@ -274,7 +274,7 @@ pub(crate) fn committed(
     file: BundleFile,
 ) -> Observed<Vec<u8>> {
     let path = format!("specs/{spec}/{}", file.name());
-    let content = || {
+    let content = || -> Result<Vec<u8>, git2::Error> {
         let tree = repository.find_commit(oid(commit)?)?.tree()?;
         let entry = tree.get_path(std::path::Path::new(&path))?;
         Ok(repository.find_blob(entry.id())?.content().to_vec())
@@ -300,7 +300,7 @@ fn is_missing_path(repository: &Repository, commit: &CommitId, path: &str) -> bo
 /// Creates the unit's branch; loses when one is there.
 pub(crate) fn create_branch(repository: &Repository, name: &UnitName, at: &CommitId) -> Result<Race, Fault> {
     let reason = format!("branch: Created from {at}");
-    let created = oid(at).and_then(|at| with_log(repository).reference(&name.reference(), at, false, &reason).map(|_| ()));
+    let created = oid(at).and_then(|at| repository.reference(&name.reference(), at, false, &reason).map(|_| ()));
     raced(name, created)
 }
 
@@ -314,18 +314,9 @@ pub(crate) fn advance_branch(
     let reason = format!("branch: Reset to {to}");
     let moved = oid(from).and_then(|from| {
         let to = oid(to)?;
-        with_log(repository).reference_matching(&name.reference(), to, true, from, &reason).map(|_| ())
+        repository.reference_matching(&name.reference(), to, true, from, &reason).map(|_| ())
     });
     raced(name, moved)
-}
-
-/// Gives the repository an identity for the reflog, so that a machine without a configured one can dispatch.
-fn with_log(repository: &Repository) -> &Repository {
-    if repository.signature().is_err() {
-        // Only the reflog's line uses it; a failure shows in the ref update itself.
-        let _ = repository.set_ident(Some("orchestrate"), Some("orchestrate@localhost"));
-    }
-    repository
 }
 
 fn raced(name: &UnitName, result: Result<(), git2::Error>) -> Result<Race, Fault> {

@@ -11,6 +11,7 @@ mod git;
 pub mod identity;
 pub mod layout;
 pub mod lease;
+pub mod overlay;
 pub mod process;
 pub mod repository;
 mod window;

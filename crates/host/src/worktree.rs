@@ -18,11 +18,14 @@ use crate::failpoint::reach;
 use crate::files::{create_directory_at, disk_fault, refuse_links, rename_no_replace, replace, sync_directory};
 use crate::git;
 use crate::layout::Layout;
-use crate::process::{self, RunOptions};
+use crate::process::{Output, RunOptions, run_bounded};
 use crate::repository::{Registration, Repository};
 
 /// What our `locked` files begin with; a lock with another reason is a person's and stays.
 const LOCK_REASON: &str = "orchestrate: checkout not complete";
+
+/// What git may print about one file: a larger one is taken for changed, and left alone.
+const LARGEST_BLOB: usize = 256 * 1024 * 1024;
 
 /// Long enough for a checkout of a very large tree on a slow disk.
 const CHECKOUT_TIMEOUT: Duration = Duration::from_secs(900);
@@ -261,18 +264,24 @@ struct StagedIndex<'a> {
 }
 
 impl StagedIndex<'_> {
-    fn run(&self, arguments: &[&str]) -> Result<process::Output, Fault> {
+    fn run(&self, arguments: &[&str]) -> Result<Output, Fault> {
         let options = RunOptions {
-            directory: Some(self.worktree.to_path_buf()),
-            environment: vec![("GIT_INDEX_FILE".to_owned(), self.path.to_string())],
+            directory: Some(self.worktree),
+            environment: &[("GIT_INDEX_FILE", self.path.as_str())],
             timeout: CHECKOUT_TIMEOUT,
+            output_limit: LARGEST_BLOB,
             ..RunOptions::default()
         };
-        process::git(arguments, options)
+        run_bounded(Utf8Path::new("git"), arguments, &options)
     }
 
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, Fault> {
-        self.run(arguments)?.success(&format!("git {}", arguments.join(" ")))
+        let output = self.run(arguments)?;
+        if output.success() {
+            Ok(output.stdout)
+        } else {
+            Err(Fault::new(format!("git {} failed in {}", arguments.join(" "), self.worktree), output.message()))
+        }
     }
 
     /// Writes what is missing and returns the paths that are in the way.
@@ -287,12 +296,11 @@ impl StagedIndex<'_> {
                 fs::remove_file(self.worktree.join(path))
                     .map_err(|error| disk_fault(format!("cannot rewrite {path}"), &error))?;
             }
-            self.run(&["checkout-index", "--all", "--quiet", "--index"])?;
+            let _ = self.run(&["checkout-index", "--all", "--quiet", "--index"])?;
             different = self.different()?;
         }
         if let Some(missing) = different.iter().find(|path| fs::symlink_metadata(self.worktree.join(path)).is_err()) {
-            let cause = String::from_utf8_lossy(&first.stderr).trim().to_owned();
-            return Err(Fault::new(format!("cannot write {missing} in {}", self.worktree), cause)
+            return Err(Fault::new(format!("cannot write {missing} in {}", self.worktree), first.message())
                 .with_hint("free some space, or mend what git says; the next step goes on from here"));
         }
         Ok(different.into_iter().take(5).map(Utf8PathBuf::into_string).collect())
@@ -300,7 +308,8 @@ impl StagedIndex<'_> {
 
     /// Returns the paths whose file is missing or differs from what the index names.
     fn different(&self) -> Result<Vec<Utf8PathBuf>, Fault> {
-        self.run(&["update-index", "-q", "--refresh"])?;
+        // It reports by its exit code that some path needs an update, which is just what is asked next.
+        let _ = self.run(&["update-index", "-q", "--refresh"])?;
         let listed = self.git(&["diff-files", "--name-only", "-z", "--ignore-submodules=all"])?;
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         Ok(names.map(|name| Utf8PathBuf::from(String::from_utf8_lossy(name).into_owned())).collect())

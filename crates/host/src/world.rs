@@ -17,7 +17,7 @@ use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned,
 use crate::failpoint::reach;
 use crate::forge::{self, ForgeSettings};
 use crate::git::{self, BaseQuestion};
-use crate::process::{self, Handshake, RunOptions};
+use crate::process::{self, DetachedStart, Handshake, RunOptions, run_bounded};
 use crate::repository::{self, Repository};
 use crate::window::Windows;
 use crate::{clock, files, identity, lease, worktree};
@@ -67,12 +67,12 @@ impl RealWorld {
 
     fn remote_head(&self) -> Option<BaseName> {
         let options = RunOptions {
-            directory: Some(self.repository.layout.primary.clone()),
+            directory: Some(&self.repository.layout.primary),
             timeout: REMOTE_HEAD_TIMEOUT,
             ..RunOptions::default()
         };
         // A remote that does not answer names nothing; the local rules that follow decide or refuse.
-        let output = process::git(&["ls-remote", "--symref", "origin", "HEAD"], options).ok()?;
+        let output = run_bounded(Utf8Path::new("git"), &["ls-remote", "--symref", "origin", "HEAD"], &options).ok()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let line = text.lines().find(|line| line.starts_with("ref: "))?;
         let name = line.strip_prefix("ref: refs/heads/")?.split_whitespace().next()?;
@@ -153,7 +153,7 @@ impl World for RealWorld {
         for registration in registrations {
             let unit = registration.branch.as_deref().and_then(|branch| UnitName::from_branch(branch).ok());
             if let Some(name) = unit.filter(|name| name.spec == *spec) {
-                let probed = lease::probe(&lease::path_in(&registration.git_directory));
+                let probed = lease::probe(&lease::path(&registration.git_directory));
                 leases.insert(name.unit, probed);
             }
         }
@@ -224,11 +224,14 @@ impl World for RealWorld {
         let (program, directory) = (&self.settings.program, &self.repository.layout.primary);
         let spawned = match record.launch.manner {
             LaunchManner::Foreground => {
-                let status = process::run_in_terminal(program, &arguments, directory)?;
-                Spawned::Ended { status }
+                let status = process::run_foreground(program, &arguments, directory)?;
+                Spawned::Ended { status: process::describe_end(status) }
             }
             LaunchManner::Background | LaunchManner::Printed => {
-                match process::spawn_detached(program, &arguments, directory, START_TIMEOUT)? {
+                let log = self.repository.layout.log(&record.name());
+                let start =
+                    DetachedStart { program, arguments: &arguments, directory, log: &log, timeout: START_TIMEOUT };
+                match process::spawn_detached(&start)? {
                     Handshake::Started { pid } => Spawned::Started { pid },
                     Handshake::Refused { why } => Spawned::Refused { why },
                 }

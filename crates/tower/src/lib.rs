@@ -1,1 +1,12 @@
-//! placeholder
+//! The tower: gather → derive → plan → apply, one unit per step, over a [`World`](orchestrate_core::world::World).
+//!
+//! Holds no state between steps; everything a step knows it has read in that step (law L11).
+
+pub mod apply;
+pub mod gate;
+pub mod gather;
+pub mod lock;
+pub mod preflight;
+pub mod prompt;
+pub mod step;
+pub mod watch;

@@ -1,0 +1,111 @@
+//! Applying a dispatch inside the lock: branch, worktree registration, record, markers, in that order (law L2).
+//!
+//! Each act may already have been done by a run that died; then it is found done and the next one follows.
+
+use orchestrate_core::identifier::UnitName;
+use orchestrate_core::observed::Observed;
+use orchestrate_core::place::{MarkerHome, Place};
+use orchestrate_core::plan::{BranchAct, DispatchPlan, HoldReason, NoDispatch, WorktreeAct};
+use orchestrate_core::record::marker;
+use orchestrate_core::world::{Fault, Race, Reading, World, WorktreeFacts};
+
+use crate::gate::Passed;
+use crate::lock::Held;
+
+/// Why a dispatch stopped half-way. What was done stays, and the next step goes on from it.
+#[derive(Debug)]
+pub enum Stopped {
+    /// The World refused.
+    Fault(Fault),
+    /// Somebody else was quicker, without the lock.
+    Moved(NoDispatch),
+}
+
+impl From<Fault> for Stopped {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// Writes the dispatch record of architecture §6: after this the unit is ours.
+///
+/// # Errors
+/// Where it stopped; see [`Stopped`].
+pub fn apply<'window>(
+    held: &Held<'window>,
+    passed: Passed<'window>,
+    world: &mut dyn World,
+    plan: &DispatchPlan,
+) -> Result<(), Stopped> {
+    let name = plan.record.name();
+    debug_assert!(name.spec == *held.spec() && plan.record.start == *passed.start());
+    set_branch(world, &name, plan)?;
+    register(world, &name, plan)?;
+    write_record(world, &name, plan)?;
+    write_markers(world, &name, plan)
+}
+
+fn set_branch(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Stopped> {
+    let start = &plan.record.start;
+    let race = match &plan.branch {
+        BranchAct::Keep => return Ok(()),
+        BranchAct::Create => {
+            forget_older_record(world, name)?;
+            world.create_branch(name, start)?
+        }
+        BranchAct::Advance { from } => {
+            forget_older_record(world, name)?;
+            world.advance_branch(name, from, start)?
+        }
+    };
+    won(race, "its branch was made or moved by somebody else")
+}
+
+/// An older record names an older start. Beside a branch that starts elsewhere it would make commits of others look
+/// like the unit's own, so it goes first.
+fn forget_older_record(world: &mut dyn World, name: &UnitName) -> Result<(), Fault> {
+    match world.read(&Place::DispatchRecord(name.clone())) {
+        Reading::Absent => Ok(()),
+        Reading::File { .. }
+        | Reading::Directory { .. }
+        | Reading::Symlink
+        | Reading::Special
+        | Reading::Unreadable(_) => world.remove(&Place::DispatchRecord(name.clone())),
+    }
+}
+
+fn register(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Stopped> {
+    match plan.worktree {
+        WorktreeAct::Keep | WorktreeAct::Complete => Ok(()),
+        WorktreeAct::Register => match world.register_worktree(name) {
+            Ok(race) => won(race, "its worktree was registered by somebody else"),
+            // It may have happened all the same: what stands there decides.
+            Err(_) if matches!(world.worktree(name), Observed::Known(WorktreeFacts::Ours(_))) => Ok(()),
+            Err(fault) => Err(fault.into()),
+        },
+    }
+}
+
+fn write_record(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Stopped> {
+    world.create_directory(&Place::RecordDirectory(name.spec.clone()))?;
+    world.write(&Place::DispatchRecord(name.clone()), &plan.record.render())?;
+    Ok(())
+}
+
+fn write_markers(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Stopped> {
+    let bytes = marker::render(plan.record.dispatched);
+    for home in MarkerHome::ALL {
+        world.create_directory(&Place::MarkerDirectory(name.spec.clone(), home))?;
+        for task in name.unit.tasks() {
+            world.write(&Place::Marker(name.spec.clone(), task.clone(), home), &bytes)?;
+        }
+    }
+    Ok(())
+}
+
+fn won(race: Race, what: &str) -> Result<(), Stopped> {
+    match race {
+        Race::Won => Ok(()),
+        Race::Lost => Err(Stopped::Moved(NoDispatch::Hold(HoldReason::Moved { now: what.to_owned() }))),
+    }
+}

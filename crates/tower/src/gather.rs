@@ -1,0 +1,113 @@
+//! Reading all evidence of one bundle from the World.
+//!
+//! The order is that in which a unit progresses (claim, lease, launch, commits, landing): what moves on while we read
+//! is then seen at a later place, and never missed at both.
+
+use std::collections::BTreeMap;
+
+use orchestrate_core::evidence::{Base, Evidence, Lease, Markers, UnitRecords};
+use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
+use orchestrate_core::observed::{Observed, Why};
+use orchestrate_core::place::{MarkerHome, Place};
+use orchestrate_core::record::dispatch::DispatchRecord;
+use orchestrate_core::record::launch::LaunchRecord;
+use orchestrate_core::record::marker;
+use orchestrate_core::world::{Reading, World};
+
+/// Returns all evidence of a bundle, as it is now.
+pub fn gather(world: &dyn World, spec: &SpecId, base: &Base, stale_marker_seconds: i64) -> Evidence {
+    let markers = markers(world, spec);
+    let dispatches = dispatches(world, spec);
+    let leases: Observed<BTreeMap<Unit, Observed<Lease>>> = world.leases(spec);
+    let records = dispatches.map(|dispatches| with_launches(world, spec, dispatches));
+    let starts = recorded_starts(&records);
+    Evidence {
+        now: world.now(),
+        base: base.clone(),
+        branches: world.branches(spec, base, &starts),
+        history: world.history(spec, base),
+        pull_requests: world.pull_requests(),
+        leases,
+        markers,
+        records,
+        stale_marker_seconds,
+    }
+}
+
+fn recorded_starts(records: &Observed<BTreeMap<Unit, UnitRecords>>) -> BTreeMap<Unit, CommitId> {
+    let Observed::Known(records) = records else {
+        return BTreeMap::new();
+    };
+    let start = |(unit, records): (&Unit, &UnitRecords)| match &records.dispatch {
+        Observed::Known(record) => Some((unit.clone(), record.start.clone())),
+        Observed::Absent(_) | Observed::Unknown(_) => None,
+    };
+    records.iter().filter_map(start).collect()
+}
+
+fn markers(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Markers>> {
+    let mut found: BTreeMap<TaskId, Markers> = BTreeMap::new();
+    for home in MarkerHome::ALL {
+        let names = match world.list(&Place::MarkerDirectory(spec.clone(), home)).known() {
+            Ok(names) => names.unwrap_or_default(),
+            Err(why) => return Observed::Unknown(why),
+        };
+        // Names outside the id grammar are no claims.
+        for task in names.iter().filter_map(|name| TaskId::parse(name).ok()) {
+            let marker = record(world, &Place::Marker(spec.clone(), task.clone(), home), |bytes| {
+                marker::parse(bytes).map_err(|fault| fault.to_string())
+            });
+            found.entry(task).or_default().push(marker);
+        }
+    }
+    Observed::Known(found)
+}
+
+fn dispatches(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<Unit, Observed<DispatchRecord>>> {
+    let names = match world.list(&Place::RecordDirectory(spec.clone())).known() {
+        Ok(names) => names.unwrap_or_default(),
+        Err(why) => return Observed::Unknown(why),
+    };
+    let unit = |name: &String| Unit::parse(name.strip_suffix(".json")?).ok();
+    let read = |unit: Unit| {
+        let place = Place::DispatchRecord(UnitName { spec: spec.clone(), unit: unit.clone() });
+        let found = record(world, &place, |bytes| DispatchRecord::parse(bytes).map_err(|fault| fault.to_string()));
+        (unit, found)
+    };
+    Observed::Known(names.iter().filter_map(unit).map(read).collect())
+}
+
+fn with_launches(
+    world: &dyn World,
+    spec: &SpecId,
+    dispatches: BTreeMap<Unit, Observed<DispatchRecord>>,
+) -> BTreeMap<Unit, UnitRecords> {
+    let complete = |(unit, dispatch): (Unit, Observed<DispatchRecord>)| {
+        let place = Place::LaunchRecord(UnitName { spec: spec.clone(), unit: unit.clone() });
+        let launch = record(world, &place, |bytes| LaunchRecord::parse(bytes).map_err(|fault| fault.to_string()));
+        let tower = match &dispatch {
+            Observed::Known(record) => world.liveness(&record.tower),
+            Observed::Absent(why) => Observed::Absent(why.clone()),
+            Observed::Unknown(why) => Observed::Unknown(why.clone()),
+        };
+        (unit, UnitRecords { dispatch, launch, tower })
+    };
+    dispatches.into_iter().map(complete).collect()
+}
+
+/// Reads one record. Anything there that is not a readable record is unknown: a claim we cannot read is a claim.
+fn record<T>(world: &dyn World, place: &Place, parse: impl Fn(&[u8]) -> Result<T, String>) -> Observed<T> {
+    let unreadable = |cause: &str| Observed::Unknown(Why::new(format!("{place} cannot be read: {cause}")));
+    match world.read(place) {
+        Reading::Absent => Observed::Absent(Why::new(format!("there is no {place}"))),
+        Reading::File { bytes, .. } => match parse(&bytes) {
+            Ok(value) => Observed::Known(value),
+            Err(cause) => unreadable(&cause),
+        },
+        Reading::Directory { .. } => unreadable("it is a directory"),
+        Reading::Symlink => unreadable("it is a symbolic link"),
+        Reading::Special => unreadable("it is no regular file"),
+        Reading::Unreadable(cause) => unreadable(&cause),
+    }
+}
+

@@ -1,0 +1,276 @@
+//! The per-spec lock (architecture §6, "Lock"; laws L2 and L6).
+//!
+//! A lock is a directory holding an `owner` file, published by a rename that replaces nothing, so that the
+//! reference's `mkdir` and ours exclude each other. While a process holds it, it also holds the kernel's window lock:
+//! who can take that knows that the owner is dead, whatever its age.
+
+use std::marker::PhantomData;
+
+use orchestrate_core::identifier::{Nonce, SpecId};
+use orchestrate_core::observed::Why;
+use orchestrate_core::place::{LockDirectory, Place};
+use orchestrate_core::record::lock_owner::{LockKind, LockOwner};
+use orchestrate_core::time::Timestamp;
+use orchestrate_core::world::{Fault, Race, Reading, World};
+
+/// How often the lock is looked at again when it changes while we look.
+const ATTEMPTS: usize = 4;
+
+/// Proof that this tower holds the lock of a bundle. `'window` cannot leave the closure it was made for.
+pub struct Held<'window> {
+    spec: SpecId,
+    window: PhantomData<fn(&'window ()) -> &'window ()>,
+}
+
+impl Held<'_> {
+    /// Returns the bundle whose lock is held.
+    #[must_use]
+    pub fn spec(&self) -> &SpecId {
+        &self.spec
+    }
+}
+
+/// Why the body did not run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LockRefusal {
+    /// Somebody else holds the lock, or may.
+    Busy(Why),
+    /// The lock could not be asked for.
+    Fault(Fault),
+}
+
+impl From<Fault> for LockRefusal {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// The result of the body, and what was noteworthy about the release.
+#[derive(Debug)]
+pub struct Released<T> {
+    /// What the body returned.
+    pub value: T,
+    /// Why the lock could not be released, if it could not. It frees itself when this process ends.
+    pub note: Option<String>,
+}
+
+/// Runs the body while holding the lock, and releases it afterwards, whatever the body returns.
+///
+/// # Errors
+/// When somebody else holds the lock, or it could not be asked for.
+pub fn with<T>(
+    world: &mut dyn World,
+    spec: &SpecId,
+    stale_lock_minutes: i64,
+    body: impl for<'window> FnOnce(&mut dyn World, Held<'window>) -> T,
+) -> Result<Released<T>, LockRefusal> {
+    if world.enter_window(spec)? == Race::Lost {
+        let why = Why::new(format!("another tower on this machine is in the dispatch window of specs/{spec}"));
+        return Err(LockRefusal::Busy(why));
+    }
+    let result = acquire(world, spec, LockKind::Process, stale_lock_minutes).map(|nonce| {
+        let value = body(world, Held { spec: spec.clone(), window: PhantomData });
+        let note = release(world, spec, &nonce).err().map(|fault| fault.to_string());
+        Released { value, note }
+    });
+    world.leave_window(spec);
+    result
+}
+
+/// Takes the lock and leaves it taken when the process ends: the plumbing verb `orchestrate-lock acquire`.
+///
+/// # Errors
+/// As [`with`].
+pub fn acquire_detached(world: &mut dyn World, spec: &SpecId, stale_lock_minutes: i64) -> Result<(), LockRefusal> {
+    if world.enter_window(spec)? == Race::Lost {
+        return Err(LockRefusal::Busy(Why::new("a tower is in the dispatch window")));
+    }
+    let result = acquire(world, spec, LockKind::Detached, stale_lock_minutes).map(|_| ());
+    world.leave_window(spec);
+    result
+}
+
+/// Releases a lock that no living process owns: the plumbing verb `orchestrate-lock release`. One that a process
+/// holds is left alone, as is anything that is no lock of ours or the reference's (law L6).
+///
+/// # Errors
+/// When the lock cannot be removed.
+pub fn release_detached(world: &mut dyn World, spec: &SpecId) -> Result<(), Fault> {
+    match look(world, spec) {
+        Seen::Lock { owner: Owner::Ours(owner), .. } if owner.kind == LockKind::Process => Ok(()),
+        Seen::Lock { owner, modified } => {
+            move_aside_and_remove(world, spec, &Expected { owner, modified }).map(|_| ())
+        }
+        Seen::Free | Seen::Strange(_) => Ok(()),
+    }
+}
+
+/// Who a lock says it belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Owner {
+    /// A record of ours.
+    Ours(LockOwner),
+    /// None: the reference's bare directory, or one whose owner cannot be read.
+    Bare,
+}
+
+enum Seen {
+    Free,
+    Lock { owner: Owner, modified: Timestamp },
+    Strange(&'static str),
+}
+
+fn look(world: &dyn World, spec: &SpecId) -> Seen {
+    match world.read(&Place::Lock(spec.clone())) {
+        Reading::Absent => Seen::Free,
+        Reading::Directory { modified } => {
+            Seen::Lock { owner: owner_of(world, &LockDirectory::Published(spec.clone())), modified }
+        }
+        Reading::Symlink => Seen::Strange("a symbolic link stands there, as later versions of the reference make"),
+        Reading::File { .. } => Seen::Strange("a file stands there"),
+        Reading::Special => Seen::Strange("something that is no directory stands there"),
+        Reading::Unreadable(_) => Seen::Strange("it cannot be looked at"),
+    }
+}
+
+fn owner_of(world: &dyn World, directory: &LockDirectory) -> Owner {
+    match world.read(&directory.owner()) {
+        Reading::File { bytes, .. } => LockOwner::parse(&bytes).map_or(Owner::Bare, Owner::Ours),
+        Reading::Absent | Reading::Directory { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
+            Owner::Bare
+        }
+    }
+}
+
+/// Takes the lock. The caller holds the window lock.
+fn acquire(
+    world: &mut dyn World,
+    spec: &SpecId,
+    kind: LockKind,
+    stale_lock_minutes: i64,
+) -> Result<Nonce, LockRefusal> {
+    let nonce = world.nonce()?;
+    let owner = LockOwner::new(kind, world.identity(), nonce.clone());
+    for _ in 0..ATTEMPTS {
+        match look(world, spec) {
+            Seen::Free => {
+                if publish(world, spec, &owner)? == Race::Won {
+                    return Ok(nonce);
+                }
+            }
+            Seen::Strange(what) => {
+                let why = Why::new(format!("specs/{spec}/.orchestrate.lock is taken: {what}"));
+                return Err(LockRefusal::Busy(why.with_hint("look at it; remove it if nobody works on the bundle")));
+            }
+            Seen::Lock { owner, modified } => {
+                if let Some(why) = still_held(world, spec, &owner, modified, stale_lock_minutes) {
+                    return Err(LockRefusal::Busy(why));
+                }
+                if move_aside_and_remove(world, spec, &Expected { owner, modified })? == Race::Lost {
+                    return Err(LockRefusal::Busy(Why::new("the lock changed hands while it was broken")));
+                }
+            }
+        }
+    }
+    Err(LockRefusal::Busy(Why::new("other towers take the lock again and again")))
+}
+
+/// Returns why a lock must be taken for held, nothing when there is evidence that it is not.
+fn still_held(
+    world: &dyn World,
+    spec: &SpecId,
+    owner: &Owner,
+    modified: Timestamp,
+    stale_lock_minutes: i64,
+) -> Option<Why> {
+    let holder = match owner {
+        // We hold the window lock, which a living owner on this machine would hold.
+        Owner::Ours(owner) if owner.kind == LockKind::Process && owner.process.host == world.identity().host => {
+            return None;
+        }
+        Owner::Ours(owner) => format!("{}", owner.process),
+        Owner::Bare => "a tower that leaves no name".to_owned(),
+    };
+    let age = world.now().seconds_since(modified);
+    if age < 0 {
+        let why = Why::new(format!("the lock of {holder} lies in the future"));
+        return Some(why.with_hint(format!("check the clock; remove specs/{spec}/.orchestrate.lock if nobody holds it")));
+    }
+    (age / 60 <= stale_lock_minutes).then(|| {
+        Why::new(format!("specs/{spec} is locked by {holder}, since {}", modified.age_at(world.now())))
+            .with_hint(format!("it counts as stale after {stale_lock_minutes} min"))
+    })
+}
+
+fn publish(world: &mut dyn World, spec: &SpecId, owner: &LockOwner) -> Result<Race, Fault> {
+    let staging = LockDirectory::Staging(spec.clone(), owner.nonce.clone());
+    world.create_directory(&staging.place())?;
+    world.write(&staging.owner(), &owner.render())?;
+    let race = match world.publish(&staging.place(), &Place::Lock(spec.clone())) {
+        Ok(race) => race,
+        // It may have happened all the same: what stands there decides.
+        Err(_) if is_owned_by(world, spec, &owner.nonce) => Race::Won,
+        Err(fault) => return Err(fault),
+    };
+    if race == Race::Lost {
+        world.remove(&staging.place())?;
+    }
+    Ok(race)
+}
+
+fn is_owned_by(world: &dyn World, spec: &SpecId, nonce: &Nonce) -> bool {
+    matches!(look(world, spec), Seen::Lock { owner: Owner::Ours(owner), .. } if owner.nonce == *nonce)
+}
+
+/// Releases the lock if it still is ours.
+fn release(world: &mut dyn World, spec: &SpecId, nonce: &Nonce) -> Result<(), Fault> {
+    match look(world, spec) {
+        Seen::Lock { owner: Owner::Ours(owner), modified } if owner.nonce == *nonce => {
+            let expected = Expected { owner: Owner::Ours(owner), modified };
+            move_aside_and_remove(world, spec, &expected).map(|_| ())
+        }
+        Seen::Lock { .. } | Seen::Free | Seen::Strange(_) => Err(Fault::new(
+            format!("cannot release specs/{spec}/.orchestrate.lock"),
+            "it is no longer this tower's: somebody broke it by age",
+        )),
+    }
+}
+
+/// What the lock was when it was decided to remove it.
+struct Expected {
+    owner: Owner,
+    modified: Timestamp,
+}
+
+/// Removes the lock that was seen, and no other: it is moved aside first, looked at, and put back if it is another.
+fn move_aside_and_remove(world: &mut dyn World, spec: &SpecId, expected: &Expected) -> Result<Race, Fault> {
+    let nonce = world.nonce()?;
+    let aside = LockDirectory::Aside(spec.clone(), nonce);
+    if let Err(fault) = world.publish(&Place::Lock(spec.clone()), &aside.place()) {
+        match world.read(&aside.place()) {
+            Reading::Directory { .. } => {}
+            Reading::Absent => return if matches!(look(world, spec), Seen::Free) { Ok(Race::Won) } else { Err(fault) },
+            Reading::File { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => return Err(fault),
+        }
+    }
+    let modified = match world.read(&aside.place()) {
+        Reading::Directory { modified } => Some(modified),
+        Reading::Absent | Reading::File { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => None,
+    };
+    let same_owner = owner_of(world, &aside) == expected.owner;
+    let is_the_one = match expected.owner {
+        Owner::Ours(_) => same_owner,
+        Owner::Bare => same_owner && modified == Some(expected.modified),
+    };
+    if !is_the_one {
+        return match world.publish(&aside.place(), &Place::Lock(spec.clone()))? {
+            Race::Won => Ok(Race::Lost),
+            Race::Lost => Err(Fault::new(
+                format!("cannot put back the lock of specs/{spec}"),
+                "somebody took it while it was looked at",
+            )),
+        };
+    }
+    world.remove(&aside.place())?;
+    Ok(Race::Won)
+}

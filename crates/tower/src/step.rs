@@ -1,0 +1,277 @@
+//! One step: the whole way from a bundle's name to one dispatched unit, or to the reason why there is none.
+
+use orchestrate_core::derive::{SpecState, derive};
+use orchestrate_core::evidence::{Base, Evidence};
+use orchestrate_core::graph::TaskGraph;
+use orchestrate_core::identifier::{BaseName, CommitId, SpecId, Unit, UnitName};
+use orchestrate_core::observed::Observed;
+use orchestrate_core::place::Place;
+use orchestrate_core::plan::{
+    self, DispatchPlan, HaltReason, HoldReason, Intent, NoDispatch, StepPlan, WorktreeAct, intend,
+};
+use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
+use orchestrate_core::record::launch::LaunchRecord;
+use orchestrate_core::select::Choice;
+use orchestrate_core::world::{Checkout, Fault, Spawned, World, WorktreeFacts};
+use orchestrate_spec::{Bundle, BundleTexts};
+
+use crate::apply::{Stopped, apply};
+use crate::gate;
+use crate::gather::gather;
+use crate::lock::{self, Held, LockRefusal};
+use crate::preflight::open_bundle;
+
+/// What a step is asked to do.
+#[derive(Debug, Clone)]
+pub struct StepRequest {
+    /// The bundle.
+    pub spec: SpecId,
+    /// `max_parallel_units`.
+    pub cap: u32,
+    /// `stale_lock_threshold`, in minutes.
+    pub stale_lock_minutes: i64,
+    /// `stale_marker_threshold`, in seconds.
+    pub stale_marker_seconds: i64,
+    /// `base_branch`.
+    pub base_branch: Option<BaseName>,
+    /// Decide, and change nothing.
+    pub dry_run: bool,
+}
+
+/// Composes what a worker is started with. It may refuse, so it is asked before anything durable (law L2).
+pub trait Launcher {
+    /// Returns the launch of a unit of the bundle.
+    ///
+    /// # Errors
+    /// Why no worker can be started for it.
+    fn order(&self, bundle: &Bundle, name: &UnitName) -> Result<LaunchOrder, HaltReason>;
+}
+
+/// What a step did.
+#[derive(Debug)]
+#[must_use = "an unread outcome tells nobody what happened"]
+pub struct StepReport {
+    /// The outcome.
+    pub outcome: StepOutcome,
+    /// Things worth knowing that changed nothing: refused trailers, a lock that could not be released.
+    pub notes: Vec<String>,
+}
+
+/// How a step ended.
+#[derive(Debug)]
+pub enum StepOutcome {
+    /// A unit was dispatched.
+    Dispatched(Box<Dispatched>),
+    /// A unit would have been dispatched.
+    WouldDispatch {
+        /// The unit and why this one.
+        intent: Intent,
+        /// Where its branch would start.
+        base: Base,
+    },
+    /// Nothing was dispatched, for a stated reason.
+    Nothing(NoDispatch),
+}
+
+/// A dispatch that happened.
+#[derive(Debug)]
+pub struct Dispatched {
+    /// Everything that was decided.
+    pub record: DispatchRecord,
+    /// Why this unit.
+    pub choice: Choice,
+    /// How the start of its worker went.
+    pub spawned: Spawned,
+}
+
+/// The bundle and the state of its tasks: what `status` shows and a step decides from.
+#[derive(Debug)]
+pub struct Survey {
+    /// The graph, with what is parked.
+    pub graph: TaskGraph,
+    /// The evidence.
+    pub evidence: Evidence,
+    /// The state derived from it.
+    pub state: SpecState,
+}
+
+/// Gathers and derives, without changing anything.
+///
+/// # Errors
+/// When no base can be named.
+pub fn survey(world: &dyn World, request: &StepRequest, bundle: &Bundle) -> Result<Survey, Fault> {
+    let base = world.base(request.base_branch.as_ref())?;
+    let evidence = gather(world, &request.spec, &base, request.stale_marker_seconds);
+    let graph = bundle.graph();
+    let state = derive(&graph, &evidence);
+    Ok(Survey { graph, evidence, state })
+}
+
+/// Advances the bundle by at most one unit.
+pub fn step(world: &mut dyn World, request: &StepRequest, launcher: &dyn Launcher) -> StepReport {
+    let mut notes = Vec::new();
+    let outcome = match advance(world, request, launcher, &mut notes) {
+        Ok(outcome) => outcome,
+        Err(reason) => StepOutcome::Nothing(reason),
+    };
+    StepReport { outcome, notes }
+}
+
+fn advance(
+    world: &mut dyn World,
+    request: &StepRequest,
+    launcher: &dyn Launcher,
+    notes: &mut Vec<String>,
+) -> Result<StepOutcome, NoDispatch> {
+    let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
+    let survey = survey(world, request, &bundle).map_err(machine)?;
+    notes.extend(refused_trailers(&survey.evidence));
+    let intent = intend(|unit| name_of(request, unit), &survey.graph, &survey.state, request.cap)?;
+    let launch = launcher.order(&bundle, &intent.name).map_err(|reason| NoDispatch::Halt(vec![reason]))?;
+    if request.dry_run {
+        return Ok(StepOutcome::WouldDispatch { intent, base: survey.evidence.base });
+    }
+    let order = Order { request, texts: &texts, graph: &survey.graph, intent: &intent, launch };
+    let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
+        record_dispatch(world, &held, &order)
+    });
+    let released = released.map_err(|refusal| match refusal {
+        LockRefusal::Busy(why) => NoDispatch::Hold(HoldReason::LockBusy(why)),
+        LockRefusal::Fault(fault) => machine(fault),
+    })?;
+    notes.extend(released.note);
+    let plan = released.value?;
+    let spawned = hand_over(world, &plan)?;
+    Ok(StepOutcome::Dispatched(Box::new(Dispatched { record: plan.record, choice: intent.choice, spawned })))
+}
+
+/// What the locked window works with.
+struct Order<'a> {
+    request: &'a StepRequest,
+    texts: &'a BundleTexts,
+    graph: &'a TaskGraph,
+    intent: &'a Intent,
+    launch: LaunchOrder,
+}
+
+/// The locked window: read again, gate, plan, record. What was read before the lock is a guess by now.
+fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Order<'_>) -> StepPlan {
+    let Order { request, intent, .. } = order;
+    let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
+    let evidence = gather(world, &request.spec, &base, request.stale_marker_seconds);
+    let state = derive(order.graph, &evidence);
+    let again = intend(|unit| name_of(request, unit), order.graph, &state, request.cap)?;
+    if again.name != intent.name {
+        let now = format!("{} would be next", again.name.unit);
+        return Err(NoDispatch::Hold(HoldReason::Moved { now }));
+    }
+    let (worktree, act) = worktree(world, &intent.name)?;
+    let branches = match &evidence.branches {
+        Observed::Known(branches) => branches.get(&intent.name.unit).map(Vec::as_slice).unwrap_or_default(),
+        Observed::Absent(_) => &[],
+        Observed::Unknown(why) => return Err(unread("its branch", why.clone())),
+    };
+    let (start, branch) = plan::start(branches, &base, &worktree)?;
+    dependencies_are_in(world, order.graph, &state, &intent.choice, &start, &base)?;
+    let passed = gate::check(held, world, &base, &start, order.texts)?;
+    let nonce = world.nonce().map_err(machine)?;
+    let attempt = Attempt { tower: world.identity(), attempt: nonce, dispatched: world.now() };
+    let record = DispatchRecord::new(
+        intent.name.clone(),
+        base.name.clone(),
+        start,
+        passed.anchor().to_owned(),
+        attempt,
+        order.launch.clone(),
+    );
+    let plan = DispatchPlan { record, branch, worktree: act };
+    match apply(held, passed, world, &plan) {
+        Ok(()) => Ok(plan),
+        Err(Stopped::Fault(fault)) => Err(machine(fault)),
+        Err(Stopped::Moved(reason)) => Err(reason),
+    }
+}
+
+fn worktree(world: &dyn World, name: &UnitName) -> Result<(WorktreeFacts, WorktreeAct), NoDispatch> {
+    match world.worktree(name) {
+        Observed::Known(facts) => {
+            let act = plan::worktree(&facts, &world.occupants(name))?;
+            Ok((facts, act))
+        }
+        Observed::Absent(why) | Observed::Unknown(why) => Err(unread("its worktree", why)),
+    }
+}
+
+/// Holds the step when a landed dependency is not in what the branch would start from: the worker would miss it.
+fn dependencies_are_in(
+    world: &dyn World,
+    graph: &TaskGraph,
+    state: &SpecState,
+    choice: &Choice,
+    start: &CommitId,
+    base: &Base,
+) -> Result<(), NoDispatch> {
+    let landed = state.landed();
+    let dependencies = graph.task(&choice.task).map(|task| task.dependencies.as_slice()).unwrap_or_default();
+    for dependency in dependencies {
+        let Some(commit) = landed.get(dependency) else {
+            let now = format!("dependency {dependency} has not landed");
+            return Err(NoDispatch::Hold(HoldReason::Moved { now }));
+        };
+        match world.contains(start, commit) {
+            Observed::Known(true) => {}
+            Observed::Known(false) => {
+                return Err(NoDispatch::Hold(HoldReason::DependencyNotInBase {
+                    dependency: dependency.clone(),
+                    landed: commit.clone(),
+                    start: start.clone(),
+                    base: base.name.to_string(),
+                }));
+            }
+            Observed::Absent(why) | Observed::Unknown(why) => return Err(unread("its dependencies", why)),
+        }
+    }
+    Ok(())
+}
+
+/// Outside the lock: check out, then start the worker, or note that a person will.
+fn hand_over(world: &mut dyn World, plan: &DispatchPlan) -> Result<Spawned, NoDispatch> {
+    let record = &plan.record;
+    let name = record.name();
+    match world.checkout(&name).map_err(machine)? {
+        Checkout::Complete => {}
+        Checkout::InTheWay { paths } => {
+            return Err(NoDispatch::Halt(vec![HaltReason::WorktreeTaken {
+                by: format!("files in the unit's worktree are in the way: {}", paths.join(", ")),
+                remedy: "move them away; nothing was overwritten".to_owned(),
+            }]));
+        }
+    }
+    match record.launch.manner {
+        LaunchManner::Background | LaunchManner::Foreground => world.spawn(record).map_err(machine),
+        LaunchManner::Printed => {
+            let launch = LaunchRecord::new(record.attempt.clone(), world.now(), None);
+            world.write(&Place::LaunchRecord(name), &launch.render()).map_err(machine)?;
+            Ok(Spawned::Refused { why: "a person starts it".to_owned() })
+        }
+    }
+}
+
+fn name_of(request: &StepRequest, unit: Unit) -> UnitName {
+    UnitName { spec: request.spec.clone(), unit }
+}
+
+fn refused_trailers(evidence: &Evidence) -> Vec<String> {
+    let Observed::Known(history) = &evidence.history else {
+        return Vec::new();
+    };
+    history.refused.iter().take(5).map(|value| format!("a Planwright-Task trailer names no task: {value}")).collect()
+}
+
+fn machine(fault: Fault) -> NoDispatch {
+    NoDispatch::Halt(vec![HaltReason::Machine(fault)])
+}
+
+fn unread(of: &str, why: orchestrate_core::observed::Why) -> NoDispatch {
+    NoDispatch::Hold(HoldReason::Evidence { of: of.to_owned(), why })
+}
