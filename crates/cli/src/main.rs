@@ -1,2 +1,7 @@
 //! The `orchestrate` binary.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    orchestrate_cli::run()
+}

@@ -44,6 +44,12 @@ impl BundleFile {
     }
 }
 
+impl fmt::Display for BundleFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
 /// The two homes of a dispatch marker (`contract/core.md §6.2`). Both are written and both are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MarkerHome {

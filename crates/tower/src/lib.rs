@@ -5,6 +5,7 @@
 pub mod apply;
 pub mod gate;
 pub mod gather;
+pub mod launch;
 pub mod lock;
 pub mod preflight;
 pub mod prompt;

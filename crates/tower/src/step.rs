@@ -44,7 +44,16 @@ pub trait Launcher {
     ///
     /// # Errors
     /// Why no worker can be started for it.
-    fn order(&self, bundle: &Bundle, name: &UnitName) -> Result<LaunchOrder, HaltReason>;
+    fn order(&self, bundle: &Bundle, name: &UnitName) -> Result<Launch, HaltReason>;
+}
+
+/// A composed launch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// What is started.
+    pub order: LaunchOrder,
+    /// What the user should know about the choice of the backend.
+    pub note: Option<String>,
 }
 
 /// What a step did.
@@ -131,7 +140,8 @@ fn advance(
     if request.dry_run {
         return Ok(StepOutcome::WouldDispatch { intent, base: survey.evidence.base });
     }
-    let order = Order { request, texts: &texts, graph: &survey.graph, intent: &intent, launch };
+    notes.extend(launch.note);
+    let order = Order { request, texts: &texts, graph: &survey.graph, intent: &intent, launch: launch.order };
     let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
         record_dispatch(world, &held, &order)
     });

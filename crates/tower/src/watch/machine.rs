@@ -111,3 +111,72 @@ impl Watch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLASSES: [StepClass; 4] =
+        [StepClass::Dispatched, StepClass::Waiting, StepClass::NothingReady, StepClass::Halted];
+
+    fn events() -> Vec<Event> {
+        let mut events = vec![Event::Started, Event::Wake, Event::Interrupted];
+        events.extend(CLASSES.map(Event::StepEnded));
+        events
+    }
+
+    fn states() -> Vec<Watch> {
+        let stepping = [(false, false), (false, true), (true, false), (true, true)]
+            .map(|(looked, stopping)| Watch::Stepping { looked, stopping });
+        let mut states = vec![Watch::New, Watch::Waiting, Watch::Stopped];
+        states.extend(stepping);
+        states
+    }
+
+    /// Every pair of state and event, with what must follow: nothing is swallowed.
+    #[test]
+    fn every_transition() {
+        for state in states() {
+            for event in events() {
+                let result = state.handle(event);
+                let legal = match (state, event) {
+                    (Watch::New, Event::Started | Event::Interrupted) => true,
+                    (Watch::New, _) => false,
+                    (Watch::Waiting, Event::Wake | Event::Interrupted) => true,
+                    (Watch::Waiting, _) => false,
+                    (Watch::Stepping { .. }, Event::Started) => false,
+                    (Watch::Stepping { .. }, _) => true,
+                    (Watch::Stopped, Event::Wake | Event::Interrupted) => true,
+                    (Watch::Stopped, _) => false,
+                };
+                assert_eq!(result.is_ok(), legal, "{state:?} {event:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn holds_caps_and_busy_locks_go_on_and_nothing_ready_or_a_halt_ends() {
+        let stepping = Watch::Stepping { looked: false, stopping: false };
+        let effects = |class| stepping.handle(Event::StepEnded(class)).expect("legal").1;
+        assert_eq!(effects(StepClass::Dispatched), [Effect::Step]);
+        assert_eq!(effects(StepClass::Waiting), [Effect::Wait]);
+        assert_eq!(effects(StepClass::NothingReady), [Effect::Stop(StopReason::NothingReady)]);
+        assert_eq!(effects(StepClass::Halted), [Effect::Stop(StopReason::Halted)]);
+    }
+
+    #[test]
+    fn a_change_during_a_step_is_looked_at_before_the_loop_sleeps_or_ends() {
+        let (stepping, none) = Watch::Stepping { looked: false, stopping: false }.handle(Event::Wake).expect("legal");
+        assert!(none.is_empty());
+        for class in [StepClass::Waiting, StepClass::NothingReady] {
+            assert_eq!(stepping.handle(Event::StepEnded(class)).expect("legal").1, [Effect::Step]);
+        }
+    }
+
+    #[test]
+    fn an_interrupt_during_a_step_ends_after_it() {
+        let (stepping, _) = Watch::Stepping { looked: true, stopping: false }.handle(Event::Interrupted).expect("legal");
+        let (end, effects) = stepping.handle(Event::StepEnded(StepClass::Dispatched)).expect("legal");
+        assert_eq!((end, effects), (Watch::Stopped, vec![Effect::Stop(StopReason::Interrupted)]));
+    }
+}

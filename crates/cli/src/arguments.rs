@@ -1,0 +1,158 @@
+//! The command line's grammar. Plain data: nothing is looked up or decided here.
+
+use camino::Utf8PathBuf;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A stateless, disposable control tower for coding agents.
+///
+/// Advances one signed spec by one unit and exits. With --watch it goes on until nothing is ready.
+#[derive(Debug, Parser)]
+#[command(name = "orchestrate", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) step: StepArguments,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Human,
+    /// For machines, versioned by "schema".
+    Json,
+}
+
+/// One step, or the loop of steps.
+#[derive(Debug, Args)]
+pub(crate) struct StepArguments {
+    /// The spec: specs/NAME or NAME. Without it: the one of the current task branch, or the only open one.
+    pub(crate) spec: Option<String>,
+    /// Step again and again until nothing is ready or a person is needed.
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// The worker backend for this run, instead of the configured one.
+    #[arg(long, value_name = "BACKEND")]
+    pub(crate) backend: Option<String>,
+    /// Never prompt. Implied where there is no terminal.
+    #[arg(long)]
+    pub(crate) unattended: bool,
+    /// Decide and print, but take no lock and write nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+    /// Tell idle (10), capped (11) and held (12) apart by the exit code.
+    #[arg(long)]
+    pub(crate) detailed_exitcode: bool,
+}
+
+/// What can be done besides stepping.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show each task of a spec: its state, the evidence, and what it waits for.
+    Status {
+        /// The spec: specs/NAME or NAME.
+        spec: Option<String>,
+        /// How to print the result.
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Watch five tasks land in a throw-away repository, with a scripted worker and a scripted person.
+    Demo {
+        /// Where to make the repository; a temporary directory without it.
+        directory: Option<Utf8PathBuf>,
+        /// Act as the demo's scripted worker, inside a unit's worktree.
+        #[arg(long, hide = true)]
+        worker: bool,
+    },
+    /// The reference's scripts under their names, with their records and exit numbers.
+    Plumbing {
+        #[command(subcommand)]
+        verb: Plumbing,
+    },
+}
+
+/// The plumbing verbs (`contract/core.md §20.6`).
+#[derive(Debug, Subcommand)]
+pub(crate) enum Plumbing {
+    /// Print the derived state of every task as records.
+    OrchestrateState {
+        /// The bundle's directory.
+        spec_directory: Utf8PathBuf,
+    },
+    /// Print the task to dispatch next, or the critical path.
+    OrchestrateSelect {
+        /// Print the critical path over all tasks instead.
+        #[arg(long)]
+        critical_path: bool,
+        /// The bundle's directory.
+        spec_directory: Utf8PathBuf,
+    },
+    /// Take or release a bundle's lock.
+    OrchestrateLock {
+        /// What to do.
+        verb: LockVerb,
+        /// The bundle's directory.
+        spec_directory: Utf8PathBuf,
+    },
+    /// Write or clear the dispatch markers of tasks.
+    OrchestrateMarker {
+        /// What to do.
+        verb: MarkerVerb,
+        /// The bundle's directory.
+        spec_directory: Utf8PathBuf,
+        /// The task ids.
+        #[arg(required = true)]
+        tasks: Vec<String>,
+    },
+    /// Print the content anchor of a bundle.
+    SpecAnchor {
+        /// The bundle's directory.
+        spec_directory: Utf8PathBuf,
+    },
+    /// Run the worker of a recorded dispatch under its kernel lease.
+    RunWorker {
+        /// The spec's name.
+        spec: String,
+        /// The unit: a task id, or two joined by '-'.
+        unit: String,
+        /// Run only this attempt; a later one supersedes it.
+        #[arg(long)]
+        attempt: Option<String>,
+    },
+    /// Print the names of the verbs that are scripts of the reference.
+    List,
+}
+
+/// The verbs of `orchestrate-lock`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LockVerb {
+    /// Take it, and keep it after this process has ended.
+    Acquire,
+    /// Release it, unless a living process holds it.
+    Release,
+}
+
+/// The verbs of `orchestrate-marker`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MarkerVerb {
+    /// Write markers of now.
+    Write,
+    /// Give the units up: remove their markers and our dispatch records.
+    Clear,
+}
+
+impl Arguments {
+    /// Returns how the result is to be printed.
+    pub(crate) fn format(&self) -> Format {
+        match &self.command {
+            Some(Command::Status { format, .. }) => *format,
+            Some(Command::Demo { .. } | Command::Plumbing { .. }) => Format::Human,
+            None => self.step.format,
+        }
+    }
+}

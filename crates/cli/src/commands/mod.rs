@@ -1,0 +1,25 @@
+//! One file for each command; this one only chooses.
+
+mod demo;
+mod report;
+mod status;
+mod step;
+mod watch;
+
+use crate::arguments::{Arguments, Command};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::plumbing;
+use crate::printer::Printer;
+
+/// Runs the command and returns its exit code.
+pub(crate) fn run(arguments: Arguments, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
+    match arguments.command {
+        None if arguments.step.watch => watch::run(&arguments.step, environment, printer),
+        None => step::run(&arguments.step, environment, printer),
+        Some(Command::Status { spec, .. }) => status::run(spec.as_deref(), environment, printer),
+        Some(Command::Demo { worker: true, .. }) => demo::worker(environment),
+        Some(Command::Demo { directory, worker: false }) => demo::run(directory, environment, printer),
+        Some(Command::Plumbing { verb }) => plumbing::run(verb, environment, printer),
+    }
+}

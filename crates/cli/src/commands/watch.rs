@@ -1,0 +1,76 @@
+//! `orchestrate [SPEC] --watch`: the step in a loop, until nothing is ready or a person is needed.
+
+use orchestrate_core::identifier::SpecId;
+use orchestrate_core::plan::{IdleReason, NoDispatch};
+use orchestrate_tower::step::{StepOutcome, StepReport};
+use orchestrate_tower::watch::{StepClass, StopReason, driver};
+
+use crate::arguments::StepArguments;
+use crate::commands::{report, step};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::session::Session;
+
+/// Runs the loop and returns its exit code.
+pub(crate) fn run(
+    arguments: &StepArguments,
+    environment: &Environment,
+    printer: &mut Printer,
+) -> Result<u8, Failure> {
+    let session = Session::open(environment, &environment.directory, printer)?;
+    let spec = session.resolve_spec(arguments.spec.as_deref())?;
+    let interval = session.settings.watch_interval.value;
+    let paths = driver::watched_paths(&session.world.repository().layout, &spec);
+    drop(session);
+    let mut watched = Watched { arguments, environment, printer, spec, last: None, code: 0 };
+    let reason = driver::run(&paths, interval, || watched.step())
+        .map_err(|error| Failure::failed(format!("the watch loop failed: {error}")))?;
+    let ended = match reason {
+        Ok(StopReason::NothingReady) => "watch ended: nothing is ready",
+        Ok(StopReason::Halted) => "watch ended: a person is needed",
+        Ok(StopReason::Interrupted) => "watch ended: interrupted",
+        Err(failure) => return Err(failure),
+    };
+    let code = watched.code;
+    printer.talk(ended);
+    Ok(code)
+}
+
+/// The loop's step, which prints what is new: the same reason to wait is told once.
+struct Watched<'a> {
+    arguments: &'a StepArguments,
+    environment: &'a Environment,
+    printer: &'a mut Printer,
+    spec: SpecId,
+    last: Option<String>,
+    code: u8,
+}
+
+impl Watched<'_> {
+    fn step(&mut self) -> Result<StepClass, Failure> {
+        let (_, report) = step::advance(self.arguments, self.environment, self.printer, Some(&self.spec))?;
+        let class = class_of(&report, self.arguments.dry_run);
+        let said = format!("{:?}", report.outcome);
+        if class == StepClass::Dispatched || self.last.as_ref() != Some(&said) {
+            report::print(&report, self.printer);
+        }
+        self.last = Some(said);
+        self.code = report::exit_code(&report, self.arguments.detailed_exitcode);
+        Ok(class)
+    }
+}
+
+fn class_of(report: &StepReport, dry_run: bool) -> StepClass {
+    match &report.outcome {
+        // A dry run changes nothing, so looking again would decide the same for ever.
+        StepOutcome::WouldDispatch { .. } if dry_run => StepClass::NothingReady,
+        StepOutcome::Dispatched(_) | StepOutcome::WouldDispatch { .. } => StepClass::Dispatched,
+        StepOutcome::Nothing(NoDispatch::Hold(_)) => StepClass::Waiting,
+        StepOutcome::Nothing(NoDispatch::Idle(IdleReason::AtCap { .. } | IdleReason::Paused)) => StepClass::Waiting,
+        StepOutcome::Nothing(NoDispatch::Idle(IdleReason::Finished { .. } | IdleReason::NothingReady { .. })) => {
+            StepClass::NothingReady
+        }
+        StepOutcome::Nothing(NoDispatch::Halt(_)) => StepClass::Halted,
+    }
+}

@@ -1,0 +1,32 @@
+//! The command line: arguments → settings → one file per command. The only printer of the product.
+//!
+//! Owns no state; the environment is read once, here.
+
+mod arguments;
+mod commands;
+mod environment;
+mod failure;
+mod plumbing;
+mod printer;
+mod session;
+mod settings;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::Arguments;
+use crate::environment::Environment;
+use crate::printer::Printer;
+
+/// Runs the command that this process was started with.
+#[must_use]
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut printer = Printer::new(arguments.format());
+    let result = Environment::read().and_then(|environment| commands::run(arguments, &environment, &mut printer));
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => ExitCode::from(printer.failure(&failure)),
+    }
+}

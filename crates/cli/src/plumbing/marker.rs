@@ -1,0 +1,89 @@
+//! `orchestrate-marker write|clear <spec-dir> <id>…` (`contract/core.md §6.2`).
+
+use camino::Utf8Path;
+use orchestrate_core::identifier::{SpecId, TaskId, Unit, UnitName};
+use orchestrate_core::observed::Observed;
+use orchestrate_core::place::{MarkerHome, Place};
+use orchestrate_core::record::marker;
+use orchestrate_core::world::{Fault, Reading, World};
+
+use super::{FAIL_CLOSED, open};
+use crate::arguments::MarkerVerb;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+pub(crate) fn run(
+    verb: MarkerVerb,
+    directory: &Utf8Path,
+    tasks: &[String],
+    environment: &Environment,
+    printer: &mut Printer,
+) -> Result<u8, Failure> {
+    let refuse = |failure: Failure| failure.with_exit(FAIL_CLOSED);
+    let tasks: Vec<TaskId> = tasks
+        .iter()
+        .map(|task| TaskId::parse(task).map_err(|error| refuse(Failure::failed(format!("orchestrate-marker: {error}")))))
+        .collect::<Result<_, _>>()?;
+    let (mut session, spec) = open(directory, environment, printer)?;
+    let result = match verb {
+        MarkerVerb::Write => write(&mut session.world, &spec, &tasks),
+        MarkerVerb::Clear => clear(&mut session.world, &spec, &tasks),
+    };
+    result.map(|()| 0).map_err(|fault| refuse(fault.into()))
+}
+
+fn markers(spec: &SpecId, tasks: &[TaskId]) -> Vec<Place> {
+    let of = |home| tasks.iter().map(move |task| Place::Marker(spec.clone(), task.clone(), home));
+    MarkerHome::ALL.into_iter().flat_map(of).collect()
+}
+
+/// Writes all or, when anything but a file stands at one of the places, none.
+fn write(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), Fault> {
+    for place in markers(spec, tasks) {
+        match world.read(&place) {
+            Reading::Absent | Reading::File { .. } => {}
+            Reading::Directory { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
+                return Err(Fault::new(format!("cannot write {place}"), "something that is no marker stands there")
+                    .with_hint("look at it and move it away; no marker was written"));
+            }
+        }
+    }
+    for home in MarkerHome::ALL {
+        world.create_directory(&Place::MarkerDirectory(spec.clone(), home))?;
+    }
+    let bytes = marker::render(world.now());
+    markers(spec, tasks).iter().try_for_each(|place| world.write(place, &bytes))
+}
+
+/// Gives the units up: their markers and our own records go, so that nothing claims them any more. A worker that
+/// lives keeps its lease, and with it the unit.
+fn clear(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), Fault> {
+    let mut places = markers(spec, tasks);
+    places.extend(records(world, spec, tasks)?);
+    let mut first_fault = None;
+    for place in places {
+        if let Err(fault) = world.remove(&place) {
+            first_fault.get_or_insert(fault);
+        }
+    }
+    first_fault.map_or(Ok(()), Err)
+}
+
+fn records(world: &dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<Vec<Place>, Fault> {
+    let names = match world.list(&Place::RecordDirectory(spec.clone())) {
+        Observed::Known(names) => names,
+        Observed::Absent(_) => return Ok(Vec::new()),
+        Observed::Unknown(why) => return Err(Fault::new("cannot read the dispatch records", why.reason)),
+    };
+    let mut places = Vec::new();
+    for name in names {
+        let stem = name.strip_suffix(".launch.json").or_else(|| name.strip_suffix(".json"));
+        let Some(unit) = stem.and_then(|stem| Unit::parse(stem).ok()) else { continue };
+        if unit.tasks().any(|member| tasks.contains(member)) {
+            let unit = UnitName { spec: spec.clone(), unit };
+            places.extend([Place::LaunchRecord(unit.clone()), Place::DispatchRecord(unit)]);
+        }
+    }
+    Ok(places)
+}

@@ -1,0 +1,71 @@
+//! The reference's scripts under their names: arguments, records on standard output and exit numbers of
+//! `contract/core.md §20.6`. Messages to people go to standard error.
+
+mod anchor;
+mod lock;
+mod marker;
+mod run_worker;
+mod select;
+mod state;
+
+use camino::Utf8Path;
+use orchestrate_core::identifier::SpecId;
+
+use crate::arguments::Plumbing;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::session::Session;
+
+/// Fail closed: nothing useful on standard output, nothing written.
+const FAIL_CLOSED: u8 = 2;
+
+/// The verbs that are scripts of the reference; each has a shim in `scripts/`.
+const NAMES: &[&str] = &["orchestrate-lock", "orchestrate-marker", "orchestrate-select", "orchestrate-state", "spec-anchor"];
+
+/// Runs the verb and returns its exit number.
+pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
+    match verb {
+        Plumbing::OrchestrateState { spec_directory } => state::run(&spec_directory, environment, printer),
+        Plumbing::OrchestrateSelect { critical_path, spec_directory } => {
+            select::run(critical_path, &spec_directory, environment, printer)
+        }
+        Plumbing::OrchestrateLock { verb, spec_directory } => lock::run(verb, &spec_directory, environment, printer),
+        Plumbing::OrchestrateMarker { verb, spec_directory, tasks } => {
+            marker::run(verb, &spec_directory, &tasks, environment, printer)
+        }
+        Plumbing::SpecAnchor { spec_directory } => anchor::run(&spec_directory, environment, printer),
+        Plumbing::RunWorker { spec, unit, attempt } => {
+            run_worker::run(&spec, &unit, attempt.as_deref(), environment, printer)
+        }
+        Plumbing::List => {
+            for name in NAMES {
+                printer.record(&[name]);
+            }
+            Ok(0)
+        }
+    }
+}
+
+/// Opens the repository of a bundle's directory and returns the bundle's name.
+///
+/// The directory is followed to where it really lies, and has to lie directly under a directory named `specs`.
+fn open(directory: &Utf8Path, environment: &Environment, printer: &mut Printer) -> Result<(Session, SpecId), Failure> {
+    let refuse = |message: String| Failure::failed(message).with_exit(FAIL_CLOSED);
+    let physical = environment
+        .absolute(directory)
+        .canonicalize_utf8()
+        .map_err(|error| refuse(format!("cannot open the bundle's directory: {error}")))?;
+    if !physical.is_dir() {
+        return Err(refuse("the bundle's directory is no directory".to_owned()));
+    }
+    let spec = physical
+        .file_name()
+        .and_then(|name| SpecId::parse(name).ok())
+        .ok_or_else(|| refuse("the directory's name is no spec name".to_owned()))?;
+    if physical.parent().and_then(Utf8Path::file_name) != Some("specs") {
+        return Err(refuse(format!("{spec} does not lie directly under a directory named specs")));
+    }
+    let session = Session::open(environment, &physical, printer).map_err(|failure| failure.with_exit(FAIL_CLOSED))?;
+    Ok((session, spec))
+}

@@ -1,0 +1,79 @@
+//! `orchestrate-state <spec-dir>` (`contract/core.md §4.7`).
+
+use camino::Utf8Path;
+use orchestrate_core::derive::{ProgressKind, Row, TaskReport, TaskState};
+use orchestrate_core::observed::Observed;
+use orchestrate_tower::preflight::read_bundle;
+use orchestrate_tower::step::{Survey, survey};
+
+use super::{FAIL_CLOSED, open};
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::printer::Printer;
+
+pub(crate) fn run(directory: &Utf8Path, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
+    let (session, spec) = open(directory, environment, printer)?;
+    let refuse = |failure: Failure| failure.with_exit(FAIL_CLOSED);
+    let (bundle, _) = read_bundle(&session.world, &spec).map_err(|reasons| refuse(reasons.into()))?;
+    let survey = survey(&session.world, &session.request(spec, true), &bundle)
+        .map_err(|fault| refuse(fault.into()))?;
+    print(&survey, &session, printer);
+    Ok(0)
+}
+
+fn print(survey: &Survey, session: &crate::session::Session, printer: &mut Printer) {
+    if let Observed::Known(history) = &survey.evidence.history {
+        for value in &history.refused {
+            printer.record(&["refused", "Planwright-Task", value]);
+        }
+    }
+    if let Some(why) = first_unknown(survey) {
+        printer.record(&["degraded", "evidence", &why]);
+    }
+    for task in &survey.graph.tasks {
+        let Some(report) = survey.state.tasks.get(&task.id) else { continue };
+        let (state, evidence) = words(report);
+        printer.record(&["task", task.id.as_str(), state, &evidence]);
+        if let TaskState::Landed { commit } = &report.state
+            && let Some(date) = session.world.repository().committer_date(commit)
+        {
+            printer.record(&["completion", task.id.as_str(), "", &date]);
+        }
+    }
+}
+
+/// Returns why the first task that cannot be told is unknown: the `degraded` record makes the reference's selector hold.
+pub(super) fn first_unknown(survey: &Survey) -> Option<String> {
+    survey.state.tasks.values().find_map(|report| match &report.state {
+        TaskState::Unknown(why) => Some(why.reason.clone()),
+        TaskState::Landed { .. } | TaskState::InProgress(_) | TaskState::Ready | TaskState::Blocked { .. } => None,
+    })
+}
+
+/// The contract's words. A completion it has no word for prints under the nearest one.
+fn words(report: &TaskReport) -> (&'static str, String) {
+    match &report.state {
+        TaskState::Landed { .. } => {
+            ("completed", if report.decided_by == Some(Row::Trailer) { "trailer" } else { "branch-merged" }.to_owned())
+        }
+        TaskState::InProgress(progress) => {
+            let evidence = match progress.kind {
+                ProgressKind::Committed => "branch-commits",
+                ProgressKind::Running | ProgressKind::Claimed | ProgressKind::NeedsPerson => "marker-fresh",
+            };
+            ("in-progress", evidence.to_owned())
+        }
+        // The reference's selector dispatches whatever is not completed or in progress.
+        TaskState::Unknown(why) => ("in-progress", format!("unobservable-{}", word_of(&why.reason))),
+        TaskState::Ready => ("ready", "deps-met".to_owned()),
+        TaskState::Blocked { .. } => ("blocked", "deps-unmet".to_owned()),
+    }
+}
+
+fn word_of(reason: &str) -> String {
+    let word: String = reason
+        .chars()
+        .map(|character| if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '-' })
+        .collect();
+    word.split('-').filter(|part| !part.is_empty()).take(4).collect::<Vec<_>>().join("-")
+}

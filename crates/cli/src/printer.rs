@@ -1,0 +1,80 @@
+//! The only place that prints: data to standard output, talk to standard error.
+
+use std::io::{ErrorKind, Write};
+
+use orchestrate_core::identifier::printable;
+
+use crate::arguments::Format;
+use crate::failure::Failure;
+
+/// Prints results.
+pub(crate) struct Printer {
+    format: Format,
+    closed: bool,
+}
+
+impl Printer {
+    pub(crate) fn new(format: Format) -> Self {
+        Self { format, closed: false }
+    }
+
+    /// Returns how results are printed.
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Prints a line of data, for people: control characters never reach a terminal.
+    pub(crate) fn line(&mut self, text: &str) {
+        let shown = if text.is_empty() { String::new() } else { printable(text) };
+        self.raw(format!("{shown}\n").as_bytes());
+    }
+
+    /// Prints a record of a machine stream exactly as it is.
+    pub(crate) fn record(&mut self, columns: &[&str]) {
+        self.raw(format!("{}\n", columns.join("\t")).as_bytes());
+    }
+
+    /// Prints one value as JSON on one line.
+    pub(crate) fn json(&mut self, value: &serde_json::Value) {
+        self.raw(format!("{value}\n").as_bytes());
+    }
+
+    /// Prints a text that was made for the screen, line breaks included.
+    pub(crate) fn screen(&mut self, text: &str) {
+        self.raw(text.as_bytes());
+    }
+
+    fn raw(&mut self, bytes: &[u8]) {
+        if self.closed {
+            return;
+        }
+        let mut out = std::io::stdout().lock();
+        if let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) {
+            // A reader that went away wants no more; anything else is told once.
+            self.closed = true;
+            if error.kind() != ErrorKind::BrokenPipe {
+                self.talk(&format!("error: cannot write to standard output: {error}"));
+            }
+        }
+    }
+
+    /// Prints a remark to standard error.
+    pub(crate) fn talk(&mut self, text: &str) {
+        // There is nowhere left to say that saying it failed.
+        let _ = writeln!(std::io::stderr().lock(), "{}", printable(text));
+    }
+
+    /// Prints a failure and returns its exit code.
+    pub(crate) fn failure(&mut self, failure: &Failure) -> u8 {
+        if self.format == Format::Json {
+            self.json(&serde_json::json!({
+                "schema": 1, "outcome": "failed", "message": failure.message, "hint": failure.hint,
+            }));
+        }
+        self.talk(&format!("error: {}", failure.message));
+        if let Some(hint) = &failure.hint {
+            self.talk(&format!("hint: {hint}"));
+        }
+        failure.exit
+    }
+}

@@ -1,0 +1,278 @@
+//! What CommonMark makes of a file: which lines are illustration, which are headings, where code spans lie.
+//!
+//! The line rules of the format decide what a task is; this only says where people would see something else rendered.
+
+use core::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use crate::text::Line;
+
+/// How a reader of the rendered file sees a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Surrounding {
+    Plain,
+    /// In a code block or comment that begins and ends where one expects it.
+    Illustration,
+    /// In a block of which a person would not be sure.
+    Unclear(&'static str),
+}
+
+/// What a line is, with both readings taken together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// It counts.
+    Live,
+    /// It is an illustration.
+    Inert,
+    /// The two readings differ; the text says how.
+    Disputed(&'static str),
+}
+
+/// A heading outside a quote, in any of CommonMark's spellings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Heading {
+    pub(crate) start: usize,
+    pub(crate) text: String,
+}
+
+/// CommonMark's view of one file. All offsets are into [`crate::text::Text::source`].
+#[derive(Debug, Default)]
+pub(crate) struct Markdown {
+    blocks: Vec<(Range<usize>, Surrounding)>,
+    code_spans: Vec<Range<usize>>,
+    pub(crate) headings: Vec<Heading>,
+    quotes: Vec<Range<usize>>,
+    /// Where the bullets of lists that are in no other list begin.
+    outer_items: Vec<usize>,
+}
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the events of a foreign crate; the others change no task, dependency or section"
+)]
+pub(crate) fn read(source: &str) -> Markdown {
+    let mut markdown = Markdown::default();
+    let mut quotes = 0_u32;
+    let mut lists = 0_u32;
+    let mut heading: Option<Heading> = None;
+    for (event, range) in Parser::new_ext(source, Options::empty()).into_offset_iter() {
+        match event {
+            Event::Start(Tag::BlockQuote(_)) => {
+                if quotes == 0 {
+                    markdown.quotes.push(range);
+                }
+                quotes += 1;
+            }
+            Event::End(TagEnd::BlockQuote(_)) => quotes -= 1,
+            Event::Start(Tag::List(_)) => lists += 1,
+            Event::End(TagEnd::List(_)) => lists -= 1,
+            Event::Start(Tag::Item) if lists == 1 && quotes == 0 => {
+                let indentation =
+                    source[range.start..].len() - source[range.start..].trim_start_matches([' ', '\t']).len();
+                markdown.outer_items.push(range.start + indentation);
+            }
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
+                let surrounding = fenced_block(&source[range.clone()]);
+                markdown.blocks.push((range, surrounding));
+            }
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => {
+                markdown.blocks.push((range, Surrounding::Illustration));
+            }
+            Event::Start(Tag::HtmlBlock) => {
+                let surrounding = html_block(&source[range.clone()]);
+                markdown.blocks.push((range, surrounding));
+            }
+            Event::Start(Tag::Heading { .. }) if quotes == 0 => {
+                heading = Some(Heading {
+                    start: range.start,
+                    text: String::new(),
+                });
+            }
+            Event::End(TagEnd::Heading(_)) => markdown.headings.extend(heading.take()),
+            Event::Code(text) => {
+                if let Some(heading) = &mut heading {
+                    heading.text.push_str(&text);
+                }
+                markdown.code_spans.push(range);
+            }
+            Event::Text(text) => {
+                if let Some(heading) = &mut heading {
+                    heading.text.push_str(&text);
+                }
+            }
+            Event::SoftBreak | Event::HardBreak => {
+                if let Some(heading) = &mut heading {
+                    heading.text.push(' ');
+                }
+            }
+            _ => {}
+        }
+    }
+    markdown
+}
+
+impl Markdown {
+    /// Returns what the line is by both readings.
+    pub(crate) fn reading(&self, line: &Line<'_>) -> Reading {
+        let start = line.first_visible();
+        let is_quoted = line.text[start - line.start..].starts_with('>') && contains(&self.quotes, start);
+        match (line.fenced, self.surrounding(start)) {
+            (false, Surrounding::Plain) if is_quoted => Reading::Inert,
+            (false, Surrounding::Plain) => Reading::Live,
+            (_, Surrounding::Illustration) | (true, Surrounding::Unclear(_)) => Reading::Inert,
+            (true, Surrounding::Plain) => {
+                Reading::Disputed("by the format's rule it is in a code fence, rendered it is not")
+            }
+            (false, Surrounding::Unclear(why)) => Reading::Disputed(why),
+        }
+    }
+
+    fn surrounding(&self, offset: usize) -> Surrounding {
+        let next = self.blocks.partition_point(|(range, _)| range.end <= offset);
+        match self.blocks.get(next) {
+            Some((range, surrounding)) if range.start <= offset => *surrounding,
+            Some(_) | None => Surrounding::Plain,
+        }
+    }
+
+    /// Returns whether the offset lies in a code span.
+    pub(crate) fn in_code_span(&self, offset: usize) -> bool {
+        contains(&self.code_spans, offset)
+    }
+
+    /// Returns whether a bullet of an outermost list begins at the offset.
+    pub(crate) fn is_outer_item(&self, offset: usize) -> bool {
+        self.outer_items.binary_search(&offset).is_ok()
+    }
+}
+
+/// Returns whether one of the ranges, which are in order and apart, holds the offset.
+fn contains(ranges: &[Range<usize>], offset: usize) -> bool {
+    let next = ranges.partition_point(|range| range.end <= offset);
+    ranges.get(next).is_some_and(|range| range.start <= offset)
+}
+
+/// Judges a fenced block: illustration only when it is closed, and no line inside could be the fence of a further
+/// block, because then a lost closing fence has swallowed what lies between.
+fn fenced_block(block: &str) -> Surrounding {
+    let mut lines = block.lines().map(|line| line.trim_matches([' ', '\t', '>']));
+    let opening = lines.next().unwrap_or_default();
+    let mark = if opening.starts_with('~') { '~' } else { '`' };
+    let run = |line: &str| line.len() - line.trim_start_matches(mark).len();
+    let mut inside: Vec<&str> = lines.collect();
+    match inside.pop() {
+        Some(last) if run(last) >= run(opening) && run(last) == last.len() => {
+            if inside.iter().any(|line| run(line) >= 3) {
+                Surrounding::Unclear("it is in a code block that holds a further code fence")
+            } else {
+                Surrounding::Illustration
+            }
+        }
+        Some(_) | None => Surrounding::Unclear("it is in a code block that is never closed"),
+    }
+}
+
+/// Judges a block of HTML: illustration only when it is one closed comment that has swallowed no other and no section.
+fn html_block(block: &str) -> Surrounding {
+    let Some(comment) = block.trim_start().strip_prefix("<!--") else {
+        return Surrounding::Unclear("it is in a block of HTML");
+    };
+    let Some((comment, _)) = comment.split_once("-->") else {
+        return Surrounding::Unclear("it is in a comment that is never closed");
+    };
+    if comment.contains("<!--") || comment.lines().any(|line| line.starts_with("## ")) {
+        Surrounding::Unclear("it is in a comment that holds a further comment or a section")
+    } else {
+        Surrounding::Illustration
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn readings(source: &str) -> Vec<Reading> {
+        let text = crate::text::read(source.as_bytes()).expect("text");
+        let markdown = read(text.source);
+        text.lines
+            .iter()
+            .filter(|line| line.text.contains('X'))
+            .map(|line| markdown.reading(line))
+            .collect()
+    }
+
+    #[test]
+    fn illustrations_are_inert() {
+        for source in [
+            "```\nX\n```\n",
+            "~~~\nX\n~~~\n",
+            "~~~~ text\nX\n~~~~~\n",
+            "para\n\n    X\n",
+            "<!--\nX\n-->\n",
+            "<!-- X -->\n",
+            "  ```\nX\n  ```\n",
+            "> X\n",
+            "- a\n  > X\n",
+            "- a\n\n  ```\n  X\n  ```\n",
+            "```\r\nX\r\n```\r\n",
+            "<!--\r\nX\r\n-->\r\n",
+        ] {
+            assert_eq!(readings(source), [Reading::Inert], "{source:?}");
+        }
+    }
+
+    #[test]
+    fn what_two_readers_read_differently_is_disputed() {
+        for source in [
+            "````\n```\nX\n```\n````\n",
+            "~~~\nX\n",
+            "~~~\nX\n~~~ more\ny\n~~~\n",
+            "<!--\nX\n",
+            "<!--\nX\n<!-- -->\n",
+            "<!--\n## a\nX\n-->\n",
+            "<div>\nX\n",
+            "<pre>\nX\n</pre>\n",
+            "``` a`b\nX\n```\n",
+        ] {
+            assert!(
+                matches!(readings(source)[..], [Reading::Disputed(_)]),
+                "{source:?} {:?}",
+                readings(source)
+            );
+        }
+    }
+
+    #[test]
+    fn the_rest_is_live() {
+        for source in [
+            "X\n",
+            "- X\n",
+            "a\n    X\n",
+            "`a\nX`\n",
+            "- a\n  ```\n  b\n### X\n",
+            "<!-- a -->\nX\n",
+            "> a\nX\n",
+            "a\n    > X\n",
+        ] {
+            assert_eq!(readings(source), [Reading::Live], "{source:?}");
+        }
+    }
+
+    #[test]
+    fn headings_are_found_in_every_spelling() {
+        let markdown = read("# a\n\nb\n===\n\n- ## c `d`\n\n> # e\n");
+        let texts: Vec<&str> = markdown.headings.iter().map(|heading| heading.text.as_str()).collect();
+        assert_eq!(texts, ["a", "b", "c d"]);
+    }
+
+    #[test]
+    fn outer_items_begin_at_their_marker() {
+        let source = " - a\n   - b\n\n* c\n";
+        let markdown = read(source);
+        let found: Vec<bool> = ["- a", "- b", "* c"]
+            .map(|bullet| markdown.is_outer_item(source.find(bullet).expect("bullet")))
+            .to_vec();
+        assert_eq!(found, [true, false, true]);
+    }
+}
