@@ -106,6 +106,17 @@ pub fn write(layout: &Layout, place: &Place, bytes: &[u8]) -> Result<(), Fault> 
     Ok(())
 }
 
+/// Replaces a file directly inside our own state directory, which is made if it is not there.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_state(layout: &Layout, path: &Utf8Path, bytes: &[u8]) -> Result<(), Fault> {
+    let operation = format!("cannot write {path}");
+    create_directory_at(layout, &layout.state(), &operation)?;
+    refuse_links(layout, path, &operation)?;
+    replace(&layout.state(), path, bytes).map_err(|error| disk_fault(operation, &error))
+}
+
 /// Writes the bytes beside the path and renames them over it.
 pub(crate) fn replace(parent: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
     let mut staged = tempfile::Builder::new().prefix(".orchestrate-").tempfile_in(parent)?;

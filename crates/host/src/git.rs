@@ -339,3 +339,16 @@ pub(crate) fn origin_url(repository: &Repository) -> Option<String> {
     let bytes = remote.url_bytes();
     Some(String::from_utf8_lossy(bytes).into_owned())
 }
+
+impl crate::repository::Repository {
+    /// Returns the day on which a commit was committed, in its committer's zone, as `YYYY-MM-DD`; nothing when it
+    /// cannot be read.
+    #[must_use]
+    pub fn committer_date(&self, commit: &CommitId) -> Option<String> {
+        let commit = self.git.find_commit(oid(commit).ok()?).ok()?;
+        let when = commit.committer().when();
+        let local = when.seconds() + i64::from(when.offset_minutes()) * 60;
+        let text = orchestrate_core::time::Timestamp::from_seconds(local).to_string();
+        text.get(..10).map(str::to_owned)
+    }
+}

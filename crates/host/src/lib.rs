@@ -6,7 +6,7 @@
 pub mod clock;
 pub mod failpoint;
 pub mod files;
-mod forge;
+pub mod forge;
 mod git;
 pub mod identity;
 pub mod layout;

@@ -126,7 +126,8 @@ pub fn describe_end(status: ExitStatus) -> String {
 /// # Errors
 /// When it cannot be made or opened, or a link stands at its place.
 pub fn open_log(path: &Utf8Path) -> Result<File, Fault> {
-    let fault = |cause: std::io::Error| Fault::new(format!("cannot open {path}"), cause.to_string());
+    let fault =
+        |cause: std::io::Error| Fault::new(format!("cannot open {path}"), cause.to_string());
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(fault)?;
     }
@@ -141,7 +142,10 @@ pub fn open_log(path: &Utf8Path) -> Result<File, Fault> {
 }
 
 /// Returns a command without the variables that would name another repository.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that starts processes"
+)]
 fn scrubbed(program: &OsStr) -> Command {
     let mut command = Command::new(program);
     for variable in REPOSITORY_VARIABLES {

@@ -1,1 +1,6 @@
-//! placeholder
+//! Test tools, dev only: bundle fixtures and the simulated World that judges the product's laws.
+//!
+//! Owns no state; nothing of it is in the product.
+
+pub mod bundle;
+pub mod simulation;

@@ -62,7 +62,7 @@ impl Launcher for BackendLauncher<'_> {
         let command = &self.settings.command_backend.value;
         let resolved = backend::resolve(&configured, command, self.programs).map_err(refused)?;
         // Only Claude Code knows the skill; any other program gets the whole text.
-        let starts_claude = resolved.backend.name().as_str() != CommandBackend::NAME;
+        let starts_claude = resolved.backend.name() != CommandBackend::NAME;
         let prompt = if self.has_skill && starts_claude {
             prompt::skill_command(name)
         } else {

@@ -3,7 +3,8 @@
 use orchestrate_core::identifier::SpecId;
 use orchestrate_core::plan::{IdleReason, NoDispatch};
 use orchestrate_tower::step::{StepOutcome, StepReport};
-use orchestrate_tower::watch::{StepClass, StopReason, driver};
+use orchestrate_tower::watch::driver::{self, DriverError};
+use orchestrate_tower::watch::{StepClass, StopReason};
 
 use crate::arguments::StepArguments;
 use crate::commands::{report, step};
@@ -24,13 +25,14 @@ pub(crate) fn run(
     let paths = driver::watched_paths(&session.world.repository().layout, &spec);
     drop(session);
     let mut watched = Watched { arguments, environment, printer, spec, last: None, code: 0 };
-    let reason = driver::run(&paths, interval, || watched.step())
-        .map_err(|error| Failure::failed(format!("the watch loop failed: {error}")))?;
+    let reason = driver::run(&paths, interval, || watched.step()).map_err(|error| match error {
+        DriverError::Step(failure) => failure,
+        DriverError::Illegal(event) => Failure::failed(format!("the watch loop failed: {event}")),
+    })?;
     let ended = match reason {
-        Ok(StopReason::NothingReady) => "watch ended: nothing is ready",
-        Ok(StopReason::Halted) => "watch ended: a person is needed",
-        Ok(StopReason::Interrupted) => "watch ended: interrupted",
-        Err(failure) => return Err(failure),
+        StopReason::NothingReady => "watch ended: nothing is ready",
+        StopReason::Halted => "watch ended: a person is needed",
+        StopReason::Interrupted => "watch ended: interrupted",
     };
     let code = watched.code;
     printer.talk(ended);

@@ -81,10 +81,13 @@ impl Output {
     #[must_use]
     pub fn message(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
-        text.lines().rev().find(|line| !line.trim().is_empty()).map_or_else(
-            || super::describe_end(self.status),
-            |line| printable(line.trim()),
-        )
+        text.lines()
+            .rev()
+            .find(|line| !line.trim().is_empty())
+            .map_or_else(
+                || super::describe_end(self.status),
+                |line| printable(line.trim()),
+            )
     }
 }
 
@@ -216,10 +219,15 @@ fn watch_end(child: &Child, sender: Sender<Event>) {
     let pid = Pid::from_child(child);
     thread::spawn(move || {
         let event = loop {
-            match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            match waitid(
+                WaitId::Pid(pid),
+                WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
+            ) {
                 Ok(_) => break Event::Ended,
                 Err(Errno::INTR) => {}
-                Err(error) => break Event::Failed(format!("its end cannot be waited for: {error}")),
+                Err(error) => {
+                    break Event::Failed(format!("its end cannot be waited for: {error}"));
+                }
             }
         };
         // As above: nobody to tell means nothing to do.
@@ -268,32 +276,61 @@ mod tests {
     #[test]
     fn input_goes_in_and_output_comes_out() {
         let prompt = "x".repeat(300_000);
-        let options = RunOptions { input: Input::Bytes(prompt.as_bytes()), ..RunOptions::default() };
+        let options = RunOptions {
+            input: Input::Bytes(prompt.as_bytes()),
+            ..RunOptions::default()
+        };
         let output = shell("cat; echo done >&2; exit 3", &options).expect("runs");
-        assert_eq!((output.stdout.len(), output.status.code()), (300_000, Some(3)));
-        assert_eq!((output.success(), output.message().as_str()), (false, "done"));
+        assert_eq!(
+            (output.stdout.len(), output.status.code()),
+            (300_000, Some(3))
+        );
+        assert_eq!(
+            (output.success(), output.message().as_str()),
+            (false, "done")
+        );
     }
 
     #[test]
     fn input_that_is_not_read_is_no_fault() {
         let prompt = vec![b'x'; 300_000];
-        let options = RunOptions { input: Input::Bytes(&prompt), ..RunOptions::default() };
+        let options = RunOptions {
+            input: Input::Bytes(&prompt),
+            ..RunOptions::default()
+        };
         assert!(shell("exit 0", &options).expect("runs").success());
     }
 
     #[test]
     fn a_missing_program_is_named() {
         let missing = Utf8Path::new("/nowhere/no-such-program");
-        let fault = run_bounded(missing, &["--token=secret"; 0], &RunOptions::default()).expect_err("missing");
+        let fault = run_bounded(missing, &["--token=secret"; 0], &RunOptions::default())
+            .expect_err("missing");
         assert_eq!(fault.operation, "cannot run no-such-program");
     }
 
     #[test]
     fn the_timeout_ends_the_whole_group() {
-        let options = RunOptions { timeout: Duration::from_millis(200), ..RunOptions::default() };
-        // Were the background child not killed too, reading its output would last 60 s; nextest would show it.
-        let fault = shell("sleep 60 & sleep 60", &options).expect_err("too slow");
+        let directory = tempfile::tempdir().expect("directory");
+        let fifo = directory.path().join("fifo");
+        let mode = rustix::fs::Mode::RWXU;
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0)
+            .expect("fifo");
+        // Reading ends when the last process that has it open for writing is gone.
+        let all_gone = {
+            let fifo = fifo.clone();
+            thread::spawn(move || std::fs::read(fifo).expect("fifo"))
+        };
+        let options = RunOptions {
+            timeout: Duration::from_millis(200),
+            ..RunOptions::default()
+        };
+        let script = format!("exec 3> '{}'; sleep 60 & sleep 60", fifo.display());
+        let started = Instant::now();
+        let fault = shell(&script, &options).expect_err("too slow");
         assert!(fault.cause.contains("did not end within"), "{fault}");
+        all_gone.join().expect("reader");
+        assert!(started.elapsed() < Duration::from_secs(50));
     }
 
     #[test]
@@ -306,14 +343,20 @@ mod tests {
 
     #[test]
     fn too_much_output_is_a_fault() {
-        let options = RunOptions { output_limit: 1000, ..RunOptions::default() };
+        let options = RunOptions {
+            output_limit: 1000,
+            ..RunOptions::default()
+        };
         let fault = shell("while :; do echo 0123456789; done", &options).expect_err("too much");
         assert!(fault.cause.contains("more than 1000 bytes"), "{fault}");
     }
 
     #[test]
     fn faults_tell_the_first_argument_only() {
-        let options = RunOptions { timeout: Duration::from_millis(50), ..RunOptions::default() };
+        let options = RunOptions {
+            timeout: Duration::from_millis(50),
+            ..RunOptions::default()
+        };
         let fault = shell("sleep 60; : secret", &options).expect_err("too slow");
         assert!(!format!("{fault:?}").contains("secret"), "{fault:?}");
     }
@@ -323,12 +366,26 @@ mod tests {
         let names = super::super::REPOSITORY_VARIABLES;
         let set: Vec<(&str, &str)> = names.iter().map(|name| (*name, "/evil")).collect();
         // What a caller sets on purpose stays; what this process inherited does not.
-        let output = shell("env", &RunOptions { environment: &set, ..RunOptions::default() }).expect("runs");
-        assert_eq!(String::from_utf8_lossy(&output.stdout).matches("/evil").count(), names.len());
+        let output = shell(
+            "env",
+            &RunOptions {
+                environment: &set,
+                ..RunOptions::default()
+            },
+        )
+        .expect("runs");
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout)
+                .matches("/evil")
+                .count(),
+            names.len()
+        );
         let command = scrubbed(OsStr::new("env"));
         for name in names {
             assert!(
-                command.get_envs().any(|(key, value)| key == OsStr::new(name) && value.is_none()),
+                command
+                    .get_envs()
+                    .any(|(key, value)| key == OsStr::new(name) && value.is_none()),
                 "{name}"
             );
         }

@@ -49,7 +49,9 @@ impl Handshake {
         let (word, rest) = line.strip_suffix('\n')?.split_once(' ')?;
         match word {
             "started" => rest.parse().ok().map(|pid| Self::Started { pid }),
-            "refused" => Some(Self::Refused { why: printable(rest) }),
+            "refused" => Some(Self::Refused {
+                why: printable(rest),
+            }),
             _ => None,
         }
     }
@@ -122,7 +124,9 @@ fn follow(mut child: Child, stdout: Option<ChildStdout>, sender: &Sender<Answer>
         // A spawner that no longer listens reported the timeout.
         let _ = sender.send(Answer::Said(handshake));
     }
-    let how = child.wait().map_or_else(|error| error.to_string(), describe_end);
+    let how = child
+        .wait()
+        .map_or_else(|error| error.to_string(), describe_end);
     if !answered {
         let _ = sender.send(Answer::Ended(how));
     }
@@ -130,7 +134,9 @@ fn follow(mut child: Child, stdout: Option<ChildStdout>, sender: &Sender<Answer>
 
 fn read_answer(stdout: ChildStdout) -> Option<Handshake> {
     let mut line = Vec::new();
-    BufReader::new(stdout.take(LONGEST_ANSWER)).read_until(b'\n', &mut line).ok()?;
+    BufReader::new(stdout.take(LONGEST_ANSWER))
+        .read_until(b'\n', &mut line)
+        .ok()?;
     Handshake::parse(std::str::from_utf8(&line).ok()?)
 }
 

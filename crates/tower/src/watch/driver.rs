@@ -1,14 +1,27 @@
 //! Performs the effects of the watch machine. Timer and file events carry no data: they only say "look again".
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use notify::{EventKind, RecursiveMode, Watcher};
 use orchestrate_core::identifier::SpecId;
 use orchestrate_host::layout::Layout;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use super::{Effect, Event, IllegalEvent, StepClass, StopReason, Watch};
+
+/// Why the loop ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError<E> {
+    /// A step failed.
+    #[error("{0}")]
+    Step(E),
+    /// The machine refused an event: a fault of this driver.
+    #[error(transparent)]
+    Illegal(#[from] IllegalEvent),
+}
 
 /// Returns the directories in which a change may mean that a unit progressed.
 #[must_use]
@@ -22,75 +35,101 @@ pub fn watched_paths(layout: &Layout, spec: &SpecId) -> Vec<Utf8PathBuf> {
     ]
 }
 
-/// Runs the loop: `step` takes one step; an error of its own ends the loop and is returned inside.
+/// Runs the loop until the machine stops it; `step` takes one step. An interrupt lets a running step end first.
 ///
 /// # Errors
-/// When the machine refuses an event, which is a fault of this driver.
+/// What `step` returned, or a refused event.
 pub fn run<E>(
     paths: &[Utf8PathBuf],
     interval: Duration,
     mut step: impl FnMut() -> Result<StepClass, E>,
-) -> Result<Result<StopReason, E>, IllegalEvent> {
-    let changes = Changes::watch(paths);
+) -> Result<StopReason, DriverError<E>> {
+    let news = News::listen(paths);
     let (mut watch, mut effects) = Watch::New.handle(Event::Started)?;
     loop {
-        let mut event = None;
+        let mut events = Vec::new();
         for effect in effects {
             match effect {
-                Effect::Stop(reason) => return Ok(Ok(reason)),
-                Effect::Wait => {
-                    changes.wait(interval);
-                    event = Some(Event::Wake);
+                Effect::Stop(reason) => return Ok(reason),
+                Effect::Wait => events.push(news.wait(interval)),
+                Effect::Step => {
+                    let class = step().map_err(DriverError::Step)?;
+                    events.extend(news.interrupted());
+                    events.push(Event::StepEnded(class));
                 }
-                Effect::Step => match step() {
-                    Ok(class) => event = Some(Event::StepEnded(class)),
-                    Err(error) => return Ok(Err(error)),
-                },
             }
         }
-        let Some(event) = event else {
-            return Err(IllegalEvent { event: Event::Wake, state: watch });
-        };
-        (watch, effects) = watch.handle(event)?;
+        effects = Vec::new();
+        for event in events {
+            let (next, wanted) = watch.handle(event)?;
+            watch = next;
+            effects.extend(wanted);
+        }
     }
 }
 
-/// File events, as far as the system delivers them; the timer is the truth.
-struct Changes {
-    events: Option<Receiver<()>>,
-    // Watching ends with this value.
+enum Message {
+    LookAgain,
+    Interrupt,
+}
+
+/// File events and signals, as far as the system delivers them; the timer is the truth.
+struct News {
+    messages: Receiver<Message>,
+    // Keeps the channel open where neither files nor signals can be listened to.
+    _sender: Sender<Message>,
+    // Listening ends with this value.
     _watcher: Option<notify::RecommendedWatcher>,
 }
 
-impl Changes {
-    fn watch(paths: &[Utf8PathBuf]) -> Self {
-        let (sender, events) = channel();
-        let handler = move |event: notify::Result<notify::Event>| {
-            if event.is_ok_and(|event| is_progress(&event)) {
-                // A loop that has ended has no use for it.
-                let _ = sender.send(());
-            }
-        };
-        let Ok(mut watcher) = notify::recommended_watcher(handler) else {
-            return Self { events: None, _watcher: None };
-        };
-        let mut watching = false;
-        for path in paths {
-            watching |= watcher.watch(path.as_std_path(), RecursiveMode::Recursive).is_ok();
-        }
-        Self { events: watching.then_some(events), _watcher: Some(watcher) }
+impl News {
+    fn listen(paths: &[Utf8PathBuf]) -> Self {
+        let (sender, messages) = channel();
+        listen_for_signals(sender.clone());
+        let watcher = watch_files(paths, sender.clone());
+        Self { messages, _sender: sender, _watcher: watcher }
     }
 
-    /// Waits until something changed or the time is up, and forgets what else changed until now: one look sees it all.
-    fn wait(&self, interval: Duration) {
-        match &self.events {
-            Some(events) => match events.recv_timeout(interval) {
-                Ok(()) => while events.try_recv().is_ok() {},
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-            },
-            None => std::thread::park_timeout(interval),
+    /// Waits until something happened or the time is up, and forgets what else happened: one look sees it all.
+    fn wait(&self, interval: Duration) -> Event {
+        match self.messages.recv_timeout(interval) {
+            Ok(Message::Interrupt) => Event::Interrupted,
+            Ok(Message::LookAgain) => self.interrupted().unwrap_or(Event::Wake),
+            Err(_) => Event::Wake,
         }
     }
+
+    /// Returns whether the user wants an end, and forgets older calls to look again: a step has just looked.
+    fn interrupted(&self) -> Option<Event> {
+        self.messages.try_iter().any(|message| matches!(message, Message::Interrupt)).then_some(Event::Interrupted)
+    }
+}
+
+fn listen_for_signals(sender: Sender<Message>) {
+    // Without signals an interrupt ends the process at once, which loses nothing either (law L11).
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            if sender.send(Message::Interrupt).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+fn watch_files(paths: &[Utf8PathBuf], sender: Sender<Message>) -> Option<notify::RecommendedWatcher> {
+    let handler = move |event: notify::Result<notify::Event>| {
+        if event.is_ok_and(|event| is_progress(&event)) {
+            // A loop that has ended has no use for it.
+            let _ = sender.send(Message::LookAgain);
+        }
+    };
+    let mut watcher = notify::recommended_watcher(handler).ok()?;
+    for path in paths {
+        // A directory that is not there yet, or cannot be watched, is looked at when the time is up.
+        let _ = watcher.watch(path.as_std_path(), RecursiveMode::Recursive);
+    }
+    Some(watcher)
 }
 
 /// Our own locks come and go with every look; waking up for them would never let the loop sleep.
@@ -106,4 +145,36 @@ fn is_progress(event: &notify::Event) -> bool {
         })
     };
     is_change && !event.paths.iter().all(is_lock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notify::event::{AccessKind, CreateKind, ModifyKind};
+    use notify::Event as FileEvent;
+
+    #[test]
+    fn own_locks_and_reads_wake_nobody() {
+        let lock = "/r/specs/a/.orchestrate.lock.new-1/owner";
+        let branch = "/r/.git/refs/heads/planwright/a/task-1";
+        let created = |path: &str| FileEvent::new(EventKind::Create(CreateKind::File)).add_path(path.into());
+        assert!(!is_progress(&created(lock)));
+        assert!(is_progress(&created(branch)));
+        assert!(is_progress(&created(lock).add_path(branch.into())));
+        assert!(is_progress(&FileEvent::new(EventKind::Modify(ModifyKind::Any)).add_path(branch.into())));
+        assert!(!is_progress(&FileEvent::new(EventKind::Access(AccessKind::Read)).add_path(branch.into())));
+    }
+
+    #[test]
+    fn the_loop_runs_the_classes_in_order_and_ends() {
+        let mut classes = [StepClass::Dispatched, StepClass::Waiting, StepClass::NothingReady].into_iter();
+        let reason = run(&[], Duration::from_millis(1), || classes.next().ok_or("one step too many")).expect("ends");
+        assert_eq!((reason, classes.next()), (StopReason::NothingReady, None));
+    }
+
+    #[test]
+    fn a_failing_step_ends_the_loop_with_its_error() {
+        let error = run(&[], Duration::from_millis(1), || Err::<StepClass, _>("broken")).expect_err("fails");
+        assert!(matches!(error, DriverError::Step("broken")));
+    }
 }

@@ -1,0 +1,85 @@
+//! The end of a schedule: the faults stop, people do their part, time passes, and every task has to land (law L11).
+
+use super::laws::Law;
+use super::scheduler::Scheduler;
+use super::universe::Universe;
+
+impl Scheduler<'_> {
+    /// Runs rounds of steps until every task has landed everywhere, and convicts a schedule that needs too many.
+    pub(super) fn converge(&mut self) {
+        let bound = {
+            let mut universe = self.universe.borrow_mut();
+            universe.calm = true;
+            universe.faults = super::scenario::Faults::NONE;
+            universe.trace.note("judge", || "the faults stop".to_owned());
+            universe.task_ids().len() * 3 + 6
+        };
+        let hosts = self.universe.borrow().hosts.len();
+        for round in 0..bound {
+            if !self.run_out() {
+                self.stuck("a step does not end");
+            }
+            self.people_do_their_part();
+            if self.is_convicted() || self.all_landed(round) {
+                return;
+            }
+            self.universe.borrow_mut().clock += 1000;
+            for host in 0..hosts {
+                if !self.run_alone(host) {
+                    self.stuck("a step does not end");
+                }
+                if self.is_convicted() {
+                    return;
+                }
+            }
+        }
+        self.stuck(&format!("not every task has landed after {bound} rounds"));
+    }
+
+    fn people_do_their_part(&mut self) {
+        let mut universe = self.universe.borrow_mut();
+        let hosts = universe.hosts.len();
+        for host in 0..hosts {
+            universe.land_everything(host);
+            universe.synchronise(host);
+        }
+        for host in 0..hosts {
+            universe.synchronise(host);
+            universe.clear_what_needs_a_person(host);
+            universe.tidy(host);
+        }
+    }
+
+    fn all_landed(&self, round: usize) -> bool {
+        let mut universe = self.universe.borrow_mut();
+        let landed = universe.unlanded().is_empty();
+        if landed {
+            let round = u64::try_from(round).unwrap_or(u64::MAX);
+            universe.statistics.most_rounds = round;
+        }
+        landed
+    }
+
+    fn stuck(&self, why: &str) {
+        let mut universe = self.universe.borrow_mut();
+        universe.statistics.stuck += 1;
+        let left = universe.unlanded().join(", ");
+        universe.convict(Law::Convergence, || format!("{why}; left: {left}"));
+    }
+}
+
+impl Universe {
+    /// Returns what has not landed, in words.
+    fn unlanded(&self) -> Vec<String> {
+        let tasks = self.task_ids();
+        let pairs = (0..self.hosts.len()).flat_map(|host| tasks.iter().map(move |task| (host, task)));
+        pairs
+            .filter(|(host, task)| !self.landed_on(*host, task))
+            .map(|(host, task)| {
+                let obstacles = self.obstacles(host, usize::MAX, task);
+                let words: Vec<String> = obstacles.iter().map(ToString::to_string).collect();
+                format!("task {task} on host {} ({})", host + 1, words.join("; "))
+            })
+            .collect()
+    }
+}

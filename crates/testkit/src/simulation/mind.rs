@@ -1,0 +1,175 @@
+//! What the judge knows of one tower process: what it was told, what it holds, what it has claimed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use orchestrate_core::identifier::{CommitId, Nonce, TaskId, Unit, UnitName};
+use orchestrate_core::place::{BundleFile, Place};
+use orchestrate_core::process::ProcessIdentity;
+
+use super::commits::CommitIndex;
+use super::obstacles::Obstacle;
+
+/// One question to the World, with everything that tells it from others.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Query {
+    Base,
+    History,
+    Branches,
+    PullRequests,
+    Contains(CommitId, CommitId),
+    Committed(CommitId, BundleFile),
+    Worktree(UnitName),
+    Leases,
+    Lease(Unit),
+    Occupants(UnitName),
+    Liveness {
+        host: String,
+        pid: u32,
+        start: u64,
+    },
+    Read(Place),
+    List(Place),
+}
+
+impl Query {
+    pub(super) fn liveness(identity: &ProcessIdentity) -> Self {
+        Self::Liveness {
+            host: identity.host.clone(),
+            pid: identity.pid,
+            start: identity.start,
+        }
+    }
+
+    /// Returns whether a dispatch of the unit rests on the answer. The liveness of a process is judged where the
+    /// process is known, and a lock's `owner` where the lock is broken.
+    pub(super) fn bears_on(&self, name: &UnitName) -> bool {
+        match self {
+            Self::Base
+            | Self::History
+            | Self::Branches
+            | Self::PullRequests
+            | Self::Leases
+            | Self::Committed(..)
+            | Self::List(_)
+            | Self::Read(Place::BundleFile(..)) => true,
+            Self::Worktree(other)
+            | Self::Occupants(other)
+            | Self::Read(Place::DispatchRecord(other) | Place::LaunchRecord(other)) => {
+                shares_a_task(&other.unit, &name.unit)
+            }
+            Self::Lease(unit) => shares_a_task(unit, &name.unit),
+            Self::Read(Place::Marker(_, task, _)) => name.unit.contains(task),
+            Self::Contains(..)
+            | Self::Liveness { .. }
+            | Self::Read(
+                Place::Lock(_)
+                | Place::LockStaging(..)
+                | Place::LockAside(..)
+                | Place::OwnerIn(_)
+                | Place::MarkerDirectory(..)
+                | Place::RecordDirectory(_),
+            ) => false,
+        }
+    }
+}
+
+impl fmt::Display for Query {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Base => formatter.write_str("the base"),
+            Self::History => formatter.write_str("the history of base"),
+            Self::Branches => formatter.write_str("the task branches"),
+            Self::PullRequests => formatter.write_str("pull requests"),
+            Self::Contains(descendant, ancestor) => {
+                write!(formatter, "whether {} holds {}", descendant.short(), ancestor.short())
+            }
+            Self::Committed(commit, file) => write!(formatter, "{} at {}", file.name(), commit.short()),
+            Self::Worktree(name) => write!(formatter, "the worktree of {name}"),
+            Self::Leases => formatter.write_str("the leases"),
+            Self::Lease(unit) => write!(formatter, "the lease of task-{unit}"),
+            Self::Occupants(name) => write!(formatter, "who works in the worktree of {name}"),
+            Self::Liveness { host, pid, .. } => write!(formatter, "whether pid {pid} lives on {host}"),
+            Self::Read(place) => write!(formatter, "{place}"),
+            Self::List(place) => write!(formatter, "what is in {place}"),
+        }
+    }
+}
+
+/// Returns whether two units have a task in common.
+pub(super) fn shares_a_task(left: &Unit, right: &Unit) -> bool {
+    left.tasks().any(|task| right.contains(task))
+}
+
+/// The time in which a tower holds the per-spec lock.
+#[derive(Debug, Clone)]
+pub(super) struct Tenure {
+    /// A reference tower took the lock away by its age rule, which nobody can prevent: from then on the tower cannot
+    /// be blamed for what only the lock could have kept apart.
+    pub(super) robbed: bool,
+    /// The commits at which it read the brief.
+    pub(super) gates: Vec<CommitIndex>,
+    /// The units whose worktree was registered when it began; only there can anybody be at work.
+    pub(super) registered: BTreeSet<UnitName>,
+    /// What stood in the way of each task when it began.
+    pub(super) obstacles: BTreeMap<TaskId, Vec<Obstacle>>,
+}
+
+/// One tower process.
+#[derive(Debug)]
+pub(super) struct Mind {
+    pub(super) host: usize,
+    pub(super) identity: ProcessIdentity,
+    pub(super) running: bool,
+    /// Questions whose last answer was "unknown".
+    pub(super) unread: BTreeSet<Query>,
+    /// The latest instant it was told.
+    pub(super) latest: Option<i64>,
+    pub(super) tenure: Option<Tenure>,
+    /// The acquisition of the published lock that it last saw.
+    pub(super) lock_seen: Option<usize>,
+    /// A lock effect of its own was reported failed, so a lock it leaves behind is no slip.
+    pub(super) excused: bool,
+    /// The attempts it has recorded.
+    pub(super) attempts: Vec<Nonce>,
+}
+
+impl Mind {
+    pub(super) fn new(host: usize, identity: ProcessIdentity) -> Self {
+        Self {
+            host,
+            identity,
+            running: true,
+            unread: BTreeSet::new(),
+            latest: None,
+            tenure: None,
+            lock_seen: None,
+            excused: false,
+            attempts: Vec::new(),
+        }
+    }
+
+    /// Returns a question on which a dispatch of the unit rests and which was last answered with "unknown".
+    pub(super) fn unread_about(&self, name: &UnitName) -> Option<&Query> {
+        let nobody_there = |query: &Query| match query {
+            Query::Occupants(name) => {
+                let tenure = self.tenure.as_ref();
+                tenure.is_some_and(|tenure| !tenure.registered.contains(name))
+            }
+            _ => false,
+        };
+        self.unread
+            .iter()
+            .find(|query| query.bears_on(name) && !nobody_there(query))
+    }
+
+    /// Returns whether it holds the lock, or would if no reference tower had taken it away.
+    pub(super) fn holds_or_was_robbed(&self) -> bool {
+        self.tenure.is_some()
+    }
+
+    /// Returns whether it holds the lock.
+    pub(super) fn holds(&self) -> bool {
+        self.tenure.as_ref().is_some_and(|tenure| !tenure.robbed)
+    }
+}

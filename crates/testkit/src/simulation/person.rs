@@ -1,0 +1,226 @@
+//! The people: who merge, clear, tidy, pull and push, on any host and at any time. What a person removes is a
+//! person's affair; the laws judge towers.
+
+use orchestrate_core::identifier::{TaskId, Unit, UnitName};
+use orchestrate_core::place::{MarkerHome, Place};
+
+use super::commits::CommitIndex;
+use super::host::{BASE, COUNTERPART};
+use super::obstacles::Obstacle;
+use super::universe::Universe;
+
+impl Universe {
+    /// Lets somebody do one thing on some host.
+    pub(super) fn person_turn(&mut self) {
+        let host = self.random.below(self.hosts.len());
+        match self.random.below(6) {
+            0 | 1 => self.land_one(host),
+            2 => self.synchronise(host),
+            3 => self.fetch(host),
+            4 => self.clear_what_needs_a_person(host),
+            _ => self.tidy(host),
+        }
+    }
+
+    fn note_person(&mut self, host: usize, text: impl FnOnce() -> String) {
+        self.trace.note(format_args!("person on host {}", host + 1), text);
+    }
+
+    /// Lands every branch that has something to land.
+    pub(super) fn land_everything(&mut self, host: usize) {
+        for unit in self.landable(host) {
+            self.land(host, &unit);
+        }
+    }
+
+    fn land_one(&mut self, host: usize) {
+        let units = self.landable(host);
+        if !units.is_empty() {
+            let unit = units[self.random.below(units.len())].clone();
+            self.land(host, &unit);
+        }
+    }
+
+    fn landable(&self, host: usize) -> Vec<Unit> {
+        let branches = self.hosts[host].task_branches(&self.bundle().spec);
+        branches
+            .into_iter()
+            .map(|(unit, _)| unit)
+            .filter(|unit| self.ahead(host, unit) > 0)
+            .filter(|unit| !self.trailer_on_base(host, unit))
+            .collect()
+    }
+
+    fn trailer_on_base(&self, host: usize, unit: &Unit) -> bool {
+        let history = self.base_history(host);
+        unit.tasks().all(|task| {
+            history
+                .iter()
+                .any(|commit| self.commits.get(commit).trailers.contains(task))
+        })
+    }
+
+    fn land(&mut self, host: usize, unit: &Unit) {
+        let name = self.unit_name(unit.clone());
+        let refs = &self.hosts[host].refs;
+        let (Some(base), Some(tip)) = (refs.get(BASE).copied(), refs.get(&name.reference()).copied()) else {
+            return;
+        };
+        match self.random.below(4) {
+            0 => {
+                self.squash(host, &name, base);
+                let is_over = self.live_workers(host, unit).is_empty();
+                if is_over && self.random.chance(500) {
+                    self.delete_branch(host, &name);
+                }
+            }
+            1 if self.commits.contains(tip, base) && self.hosts.len() == 1 => {
+                self.set_base(host, tip);
+                self.note_person(host, || format!("fast-forwards main to {name} at {tip}"));
+            }
+            _ => self.merge(host, &name, base, tip),
+        }
+    }
+
+    fn squash(&mut self, host: usize, name: &UnitName, base: CommitIndex) {
+        let message = format!("feat: {name} (#1)\n\n* feat: one\n\n* feat: two\n\n{}", trailers(name));
+        let commit = self.work_commit(&[base], &message, name);
+        self.set_base(host, commit);
+        self.note_person(host, || format!("squashes {name} into main as {commit}"));
+    }
+
+    /// Merges; where other clones have only main to go by, the merge commit carries the trailer.
+    fn merge(&mut self, host: usize, name: &UnitName, base: CommitIndex, tip: CommitIndex) {
+        let alone = self.hosts.len() == 1;
+        let trailers = if alone { String::new() } else { trailers(name) };
+        let message = format!("Merge branch '{}'\n\n{trailers}", name.branch());
+        let commit = if alone {
+            self.commits.add(&[base, tip], message.as_bytes(), &name.spec)
+        } else {
+            self.work_commit(&[base, tip], &message, name)
+        };
+        self.set_base(host, commit);
+        self.note_person(host, || format!("merges {name} at {tip} into main as {commit}"));
+    }
+
+    fn work_commit(&mut self, parents: &[CommitIndex], message: &str, name: &UnitName) -> CommitIndex {
+        let commit = self.commits.add(parents, message.as_bytes(), &name.spec);
+        for task in name.unit.tasks() {
+            self.work.entry(task.clone()).or_default().insert(commit);
+        }
+        commit
+    }
+
+    fn set_base(&mut self, host: usize, commit: CommitIndex) {
+        self.hosts[host].objects.insert(commit);
+        self.hosts[host].refs.insert(BASE.to_owned(), commit);
+    }
+
+    fn delete_branch(&mut self, host: usize, name: &UnitName) {
+        self.hosts[host].worktrees.remove(name);
+        self.hosts[host].refs.remove(&name.reference());
+        self.hosts[host].moved_to.remove(&name.reference());
+        self.note_person(host, || format!("deletes the worktree and the branch of {name}"));
+    }
+
+    /// Pushes a task branch as it is here.
+    pub(super) fn push_branch(&mut self, host: usize, name: &UnitName) {
+        let Some(tip) = self.hosts[host].refs.get(&name.reference()).copied() else {
+            return;
+        };
+        self.origin.insert(name.reference(), tip);
+        let tracking = format!("refs/remotes/origin/{}", name.branch());
+        self.hosts[host].refs.insert(tracking, tip);
+    }
+
+    pub(super) fn fetch(&mut self, host: usize) {
+        for (reference, tip) in &self.origin {
+            let short = reference.strip_prefix("refs/heads/").unwrap_or(reference);
+            let clone = &mut self.hosts[host];
+            clone.objects.add_all(&self.commits.get(*tip).history);
+            clone.refs.insert(format!("refs/remotes/origin/{short}"), *tip);
+        }
+        self.note_person(host, || "fetches".to_owned());
+    }
+
+    /// Pulls main, by a merge where it has diverged, and pushes it.
+    pub(super) fn synchronise(&mut self, host: usize) {
+        self.fetch(host);
+        let refs = &self.hosts[host].refs;
+        let (Some(here), Some(there)) = (refs.get(BASE).copied(), refs.get(COUNTERPART).copied()) else {
+            return;
+        };
+        let spec = self.bundle().spec.clone();
+        let tip = if self.commits.contains(here, there) {
+            here
+        } else if self.commits.contains(there, here) {
+            there
+        } else {
+            self.commits.add(&[here, there], b"Merge remote-tracking branch 'origin/main'\n", &spec)
+        };
+        self.set_base(host, tip);
+        self.hosts[host].refs.insert(COUNTERPART.to_owned(), tip);
+        self.origin.insert(BASE.to_owned(), tip);
+        self.note_person(host, || format!("pulls and pushes main at {tip}"));
+    }
+
+    /// Clears the claims that only a person may clear: of a worker that ended without a commit, and what cannot be
+    /// read. Everything else has to free itself.
+    pub(super) fn clear_what_needs_a_person(&mut self, host: usize) {
+        for task in self.task_ids() {
+            let unit = Unit::single(task.clone());
+            let busy = !self.live_workers(host, &unit).is_empty()
+                || self.landed_on(host, &task)
+                || self.ahead(host, &unit) > 0;
+            let obstacles = self.obstacles(host, usize::MAX, &task);
+            let far = self.now(host) + self.scenario.stale_minutes * 60;
+            let needs_person = obstacles.iter().any(|obstacle| match obstacle {
+                Obstacle::HandedOver(_) | Obstacle::Unreadable(_) => true,
+                Obstacle::Marker(at) => *at > far,
+                Obstacle::LiveWorker(_)
+                | Obstacle::Landed
+                | Obstacle::OwnCommits
+                | Obstacle::TowerAtWork(_)
+                | Obstacle::Uncommitted
+                | Obstacle::Dependency(_) => false,
+            });
+            if needs_person && !busy {
+                self.clear(host, &task, &obstacles);
+            }
+        }
+    }
+
+    fn clear(&mut self, host: usize, task: &TaskId, obstacles: &[Obstacle]) {
+        self.statistics.cleared += 1;
+        self.note_person(host, || format!("clears the claim on task {task}"));
+        let spec = self.bundle().spec.clone();
+        for home in MarkerHome::ALL {
+            let marker = Place::Marker(spec.clone(), task.clone(), home);
+            self.hosts[host].files.remove(&marker);
+        }
+        for obstacle in obstacles {
+            if let Obstacle::Unreadable(place) = obstacle {
+                self.hosts[host].files.remove(place);
+            }
+        }
+    }
+
+    /// Moves uncommitted changes away from worktrees in which nobody works.
+    pub(super) fn tidy(&mut self, host: usize) {
+        for name in self.hosts[host].worktrees.keys().cloned().collect::<Vec<_>>() {
+            let idle = self.live_workers(host, &name.unit).is_empty();
+            if let Some(worktree) = self.hosts[host].worktrees.get_mut(&name)
+                && idle
+                && !worktree.changes.is_empty()
+            {
+                worktree.changes.clear();
+                self.note_person(host, || format!("moves the changes of {name} away"));
+            }
+        }
+    }
+}
+
+fn trailers(name: &UnitName) -> String {
+    let lines = name.unit.tasks().map(|task| format!("Planwright-Task: {}/{task}\n", name.spec));
+    lines.collect()
+}
