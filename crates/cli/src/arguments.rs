@@ -7,7 +7,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 ///
 /// Advances one signed spec by one unit and exits. With --watch it goes on until nothing is ready.
 #[derive(Debug, Parser)]
-#[command(name = "orchestrate", version, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
+#[command(
+    name = "orchestrate",
+    version,
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -57,6 +62,16 @@ pub(crate) enum Command {
     Status {
         /// The spec: specs/NAME or NAME.
         spec: Option<String>,
+        /// How to print the result.
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Explain a task's state: every row of the evidence table with its answer.
+    Why {
+        /// The spec: specs/NAME or NAME.
+        spec: String,
+        /// The task's id.
+        task: String,
         /// How to print the result.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
@@ -150,7 +165,7 @@ impl Arguments {
     /// Returns how the result is to be printed.
     pub(crate) fn format(&self) -> Format {
         match &self.command {
-            Some(Command::Status { format, .. }) => *format,
+            Some(Command::Status { format, .. } | Command::Why { format, .. }) => *format,
             Some(Command::Demo { .. } | Command::Plumbing { .. }) => Format::Human,
             None => self.step.format,
         }

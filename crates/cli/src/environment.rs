@@ -51,8 +51,7 @@ impl Environment {
             .map_err(|error| Failure::failed(format!("cannot tell this program's path: {error}")))
             .and_then(utf8)?;
         let absolute = |name: &str| path(name).map(|path| directory.join(path));
-        let claude_directory =
-            absolute("CLAUDE_DIR").or_else(|| absolute("HOME").map(|home| home.join(".claude")));
+        let claude_directory = absolute("CLAUDE_DIR").or_else(|| absolute("HOME").map(|home| home.join(".claude")));
         let adopter_overlay = absolute("PLANWRIGHT_ADOPTER_OVERLAY")
             .or_else(|| absolute("CLAUDE_PLUGIN_DATA").map(|data| data.join("overlay")));
         let forge_directory = absolute("GH_CONFIG_DIR")
@@ -71,7 +70,10 @@ impl Environment {
             repository_root: absolute("PLANWRIGHT_REPO_ROOT"),
             local_configuration: absolute("PLANWRIGHT_LOCAL_CONFIG"),
             default_configuration: absolute("PLANWRIGHT_CONFIG_DEFAULTS"),
-            core_roots: ["PLANWRIGHT_ROOT", "CLAUDE_PLUGIN_ROOT"].into_iter().filter_map(absolute).collect(),
+            core_roots: ["PLANWRIGHT_ROOT", "CLAUDE_PLUGIN_ROOT"]
+                .into_iter()
+                .filter_map(absolute)
+                .collect(),
             adopter_overlay,
             claude_directory,
             forge,
@@ -99,7 +101,10 @@ impl Environment {
 }
 
 /// Returns a variable's text; an empty one counts as not set.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads the environment"
+)]
 pub(crate) fn text(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|text| !text.is_empty())
 }

@@ -18,17 +18,29 @@ pub(crate) struct Failure {
 impl Failure {
     /// Returns a failure of input, output or the program.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, exit: exit::FAILED }
+        Self {
+            message: message.into(),
+            hint: None,
+            exit: exit::FAILED,
+        }
     }
 
     /// Returns a failure of the command line.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, exit: exit::USAGE }
+        Self {
+            message: message.into(),
+            hint: None,
+            exit: exit::USAGE,
+        }
     }
 
     /// Returns a failure that a person has to resolve.
     pub(crate) fn halted(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, exit: exit::HALTED }
+        Self {
+            message: message.into(),
+            hint: None,
+            exit: exit::HALTED,
+        }
     }
 
     /// Returns the failure together with what helps.
@@ -46,7 +58,11 @@ impl Failure {
 
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
-        Self { message: fault.to_string(), hint: fault.hint, exit: exit::FAILED }
+        Self {
+            message: fault.to_string(),
+            hint: fault.hint,
+            exit: exit::FAILED,
+        }
     }
 }
 
@@ -54,6 +70,10 @@ impl From<Vec<HaltReason>> for Failure {
     fn from(reasons: Vec<HaltReason>) -> Self {
         let messages: Vec<String> = reasons.iter().map(ToString::to_string).collect();
         let hint = reasons.iter().find_map(HaltReason::remedy);
-        Self { message: messages.join("; "), hint, exit: exit::HALTED }
+        Self {
+            message: messages.join("; "),
+            hint,
+            exit: exit::HALTED,
+        }
     }
 }

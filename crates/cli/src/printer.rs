@@ -25,7 +25,11 @@ impl Printer {
 
     /// Prints a line of data, for people: control characters never reach a terminal.
     pub(crate) fn line(&mut self, text: &str) {
-        let shown = if text.is_empty() { String::new() } else { printable(text) };
+        let shown = if text.is_empty() {
+            String::new()
+        } else {
+            printable(text)
+        };
         self.raw(format!("{shown}\n").as_bytes());
     }
 

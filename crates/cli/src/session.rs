@@ -54,7 +54,10 @@ impl Session {
                 let hint = if known.is_empty() {
                     "there is no bundle under specs/ in the primary checkout".to_owned()
                 } else {
-                    format!("known here: {}", known.iter().map(SpecId::as_str).collect::<Vec<_>>().join(", "))
+                    format!(
+                        "known here: {}",
+                        known.iter().map(SpecId::as_str).collect::<Vec<_>>().join(", ")
+                    )
                 };
                 Err(Failure::usage(format!("there is no specs/{spec}")).with_hint(hint))
             }
@@ -74,16 +77,19 @@ impl Session {
             [] => Err(Failure::halted("no bundle under specs/ is Ready").with_hint("name one: orchestrate specs/NAME")),
             several => {
                 let names: Vec<&str> = several.iter().map(SpecId::as_str).collect();
-                Err(Failure::halted(format!("several bundles are open: {}", names.join(", ")))
-                    .with_hint(format!("name one: orchestrate specs/{}", names.first().unwrap_or(&"NAME"))))
+                Err(
+                    Failure::halted(format!("several bundles are open: {}", names.join(", "))).with_hint(format!(
+                        "name one: orchestrate specs/{}",
+                        names.first().unwrap_or(&"NAME")
+                    )),
+                )
             }
         }
     }
 
     fn is_open(&self, spec: &SpecId) -> bool {
         // A bundle that cannot be read is not chosen unasked; naming it says what is wrong with it.
-        read_bundle(&self.world, spec)
-            .is_ok_and(|(bundle, _)| matches!(bundle.status, Status::Ready | Status::Active))
+        read_bundle(&self.world, spec).is_ok_and(|(bundle, _)| matches!(bundle.status, Status::Ready | Status::Active))
     }
 
     fn specs(&self) -> Utf8PathBuf {

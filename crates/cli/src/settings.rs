@@ -15,14 +15,21 @@ use crate::failure::Failure;
 /// # Errors
 /// When the repository's layer or a supplied core layer is broken; any other layer only warns.
 pub(crate) fn load(environment: &Environment, repository: &Repository) -> Result<(Settings, Vec<Warning>), Failure> {
-    let root = environment.repository_root.clone().unwrap_or_else(|| repository.layout.primary.clone());
+    let root = environment
+        .repository_root
+        .clone()
+        .unwrap_or_else(|| repository.layout.primary.clone());
     let local = environment
         .local_configuration
         .clone()
         .unwrap_or_else(|| root.join(".claude").join("planwright.local.yml"));
     let mut texts = vec![
         layer(Layer::MachineLocal, &local, provenance(repository, &local)),
-        layer(Layer::RepositoryTracked, &root.join(".claude").join("planwright.yml"), Provenance::Repository),
+        layer(
+            Layer::RepositoryTracked,
+            &root.join(".claude").join("planwright.yml"),
+            Provenance::Repository,
+        ),
     ];
     if let Some(adopter) = adopter_root(environment) {
         let path = adopter.join("planwright.yml");
@@ -46,11 +53,20 @@ fn layer(layer: Layer, path: &Utf8Path, provenance: Provenance) -> LayerText {
         OverlayReading::Unreadable(why) => LayerSource::Unreadable(why),
         OverlayReading::Escapes => LayerSource::Unreadable("it leads outside its directory".to_owned()),
     };
-    LayerText { layer, path: path.to_string(), provenance, text }
+    LayerText {
+        layer,
+        path: path.to_string(),
+        provenance,
+        text,
+    }
 }
 
 fn provenance(repository: &Repository, path: &Utf8Path) -> Provenance {
-    if repository.may_track(path) { Provenance::Repository } else { Provenance::Machine }
+    if repository.may_track(path) {
+        Provenance::Repository
+    } else {
+        Provenance::Machine
+    }
 }
 
 /// A core layer of planwright's own, where one is installed; otherwise the embedded defaults are the core.
@@ -62,8 +78,13 @@ fn core_layer(environment: &Environment) -> Option<LayerText> {
         }
         return Some(text);
     }
-    let installed = environment.core_roots.iter().map(|root| root.join("config").join("defaults.yml"));
-    installed.map(|path| layer(Layer::Core, &path, Provenance::Machine)).find(|text| text.text != LayerSource::Absent)
+    let installed = environment
+        .core_roots
+        .iter()
+        .map(|root| root.join("config").join("defaults.yml"));
+    installed
+        .map(|path| layer(Layer::Core, &path, Provenance::Machine))
+        .find(|text| text.text != LayerSource::Absent)
 }
 
 /// Returns the adopter overlay's root (`contract/core.md §12.1`).
@@ -100,10 +121,17 @@ pub(crate) fn rules(environment: &Environment, repository: &Repository) -> Resul
                 OverlayReading::Escapes => DocumentSource::Escapes,
             };
             let path = root.join(&candidate.relative_path).into_string();
-            Some(DocumentReading { layer: candidate.layer, path, source })
+            Some(DocumentReading {
+                layer: candidate.layer,
+                path,
+                source,
+            })
         });
-        let (document, warnings) = doctrine::resolve(&name, readings.collect())
-            .map_err(|error| HaltReason::Doctrine { name: name.to_string(), why: error.to_string() })?;
+        let (document, warnings) =
+            doctrine::resolve(&name, readings.collect()).map_err(|error| HaltReason::Doctrine {
+                name: name.to_string(),
+                why: error.to_string(),
+            })?;
         notes.extend(warnings.iter().map(ToString::to_string));
         if name.as_str() == "execute-task" {
             execute_task = document.text.into_owned();
@@ -116,6 +144,11 @@ pub(crate) fn rules(environment: &Environment, repository: &Repository) -> Resul
 pub(crate) fn has_skill(environment: &Environment, repository: &Repository) -> bool {
     let project = repository.layout.primary.join(".claude");
     let plugin = environment.core_roots.iter().cloned();
-    let roots = [Some(project), environment.claude_directory.clone()].into_iter().flatten().chain(plugin);
-    roots.into_iter().any(|root| root.join("skills").join("execute-task").join("SKILL.md").is_file())
+    let roots = [Some(project), environment.claude_directory.clone()]
+        .into_iter()
+        .flatten()
+        .chain(plugin);
+    roots
+        .into_iter()
+        .any(|root| root.join("skills").join("execute-task").join("SKILL.md").is_file())
 }

@@ -70,7 +70,10 @@ impl OurClaim {
             Self::Unreadable(why) => Some(Progress {
                 kind: ProgressKind::NeedsPerson,
                 detail: why.clone(),
-                hint: Some("orchestrate plumbing orchestrate-marker clear specs/<spec> <task>, if nobody works on it".to_string()),
+                hint: Some(
+                    "orchestrate plumbing orchestrate-marker clear specs/<spec> <task>, if nobody works on it"
+                        .to_string(),
+                ),
             }),
             Self::TowerAtWork { tower, .. } => Some(Progress {
                 kind: ProgressKind::Claimed,
@@ -84,9 +87,7 @@ impl OurClaim {
     fn at(&self) -> Option<Timestamp> {
         match self {
             Self::Unreadable(_) => None,
-            Self::TowerAtWork { at, .. } | Self::Abandoned { at } | Self::Launched { at, .. } => {
-                Some(*at)
-            }
+            Self::TowerAtWork { at, .. } | Self::Abandoned { at } | Self::Launched { at, .. } => Some(*at),
         }
     }
 }
@@ -107,15 +108,11 @@ fn our_claim(unit: &Unit, records: &UnitRecords) -> Option<OurClaim> {
             })
         }
         Observed::Known(_) | Observed::Absent(_) => Some(match &records.tower {
-            Observed::Known(Liveness::Dead) => OurClaim::Abandoned {
+            Observed::Known(Liveness::Dead) => OurClaim::Abandoned { at: record.dispatched },
+            Observed::Known(Liveness::Alive) | Observed::Absent(_) | Observed::Unknown(_) => OurClaim::TowerAtWork {
                 at: record.dispatched,
+                tower: record.tower.to_string(),
             },
-            Observed::Known(Liveness::Alive) | Observed::Absent(_) | Observed::Unknown(_) => {
-                OurClaim::TowerAtWork {
-                    at: record.dispatched,
-                    tower: record.tower.to_string(),
-                }
-            }
         }),
     }
 }
@@ -136,15 +133,10 @@ fn launched(
         return Progress {
             kind: ProgressKind::Claimed,
             detail: "its launch command was printed and nobody has started it".to_string(),
-            hint: Some(format!(
-                "paste the command again, or give the unit up: {clear}"
-            )),
+            hint: Some(format!("paste the command again, or give the unit up: {clear}")),
         };
     }
-    let how = ended.map_or_else(
-        || "its end was not recorded".to_string(),
-        |end| end.status.clone(),
-    );
+    let how = ended.map_or_else(|| "its end was not recorded".to_string(), |end| end.status.clone());
     Progress {
         kind: ProgressKind::NeedsPerson,
         detail: format!("its worker ended without a commit ({how})"),
@@ -159,12 +151,7 @@ enum Verdict {
     Void(String),
 }
 
-fn marker_holds(
-    task: &TaskId,
-    marker: &Observed<Timestamp>,
-    ours: &[OurClaim],
-    evidence: &Evidence,
-) -> Verdict {
+fn marker_holds(task: &TaskId, marker: &Observed<Timestamp>, ours: &[OurClaim], evidence: &Evidence) -> Verdict {
     let at = match marker {
         Observed::Known(at) => *at,
         Observed::Absent(why) => return Verdict::Void(why.reason.clone()),
@@ -173,9 +160,7 @@ fn marker_holds(
     if let Some(own) = ours.iter().find(|claim| claim.at() == Some(at)) {
         return match own {
             OurClaim::Launched { progress, .. } => Verdict::Holds(progress.clone()),
-            OurClaim::Abandoned { .. } => {
-                Verdict::Void("its tower died before the launch".to_string())
-            }
+            OurClaim::Abandoned { .. } => Verdict::Void("its tower died before the launch".to_string()),
             OurClaim::Unreadable(why) => unreadable(task, why),
             OurClaim::TowerAtWork { tower, .. } => Verdict::Holds(Progress {
                 kind: ProgressKind::Claimed,
@@ -186,10 +171,7 @@ fn marker_holds(
     }
     let age = evidence.now.seconds_since(at);
     if age > evidence.stale_marker_seconds {
-        return Verdict::Void(format!(
-            "a marker of {} ago is stale",
-            at.age_at(evidence.now)
-        ));
+        return Verdict::Void(format!("a marker of {} ago is stale", at.age_at(evidence.now)));
     }
     if age < -evidence.stale_marker_seconds {
         return unreadable(task, "the marker lies in the future");

@@ -174,10 +174,7 @@ impl SpecState {
     pub fn landed(&self) -> BTreeMap<TaskId, CommitId> {
         let landing = |(task, report): (&TaskId, &TaskReport)| match &report.state {
             TaskState::Landed { commit } => Some((task.clone(), commit.clone())),
-            TaskState::InProgress(_)
-            | TaskState::Unknown(_)
-            | TaskState::Ready
-            | TaskState::Blocked { .. } => None,
+            TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Ready | TaskState::Blocked { .. } => None,
         };
         self.tasks.iter().filter_map(landing).collect()
     }
@@ -242,9 +239,7 @@ pub fn derive(graph: &TaskGraph, evidence: &Evidence) -> SpecState {
             },
         ))
     });
-    SpecState {
-        tasks: tasks.collect(),
-    }
+    SpecState { tasks: tasks.collect() }
 }
 
 #[derive(Debug, Clone)]
@@ -336,11 +331,7 @@ fn trailer(task: &TaskId, evidence: &Evidence) -> Answer {
 }
 
 /// Folds the answers of every branch that speaks for the task; a bundle branch speaks for each member.
-fn with_branches(
-    task: &TaskId,
-    evidence: &Evidence,
-    ask: fn(&Unit, &BranchFacts, &Evidence) -> Answer,
-) -> Answer {
+fn with_branches(task: &TaskId, evidence: &Evidence, ask: fn(&Unit, &BranchFacts, &Evidence) -> Answer) -> Answer {
     let branches = match &evidence.branches {
         Observed::Known(branches) => branches,
         Observed::Absent(why) => return Answer::No(why.reason.clone()),
@@ -348,8 +339,7 @@ fn with_branches(
     };
     let mut result = Answer::No("no task branch".to_string());
     let speaking = branches.iter().filter(|(unit, _)| unit.contains(task));
-    for (unit, facts) in speaking.flat_map(|(unit, all)| all.iter().map(move |facts| (unit, facts)))
-    {
+    for (unit, facts) in speaking.flat_map(|(unit, all)| all.iter().map(move |facts| (unit, facts))) {
         result = match (result, ask(unit, facts, evidence)) {
             (Answer::Yes(finding), _) | (_, Answer::Yes(finding)) => Answer::Yes(finding),
             (Answer::Unknown(why), _) | (_, Answer::Unknown(why)) => Answer::Unknown(why),
@@ -362,10 +352,7 @@ fn with_branches(
 fn own_commits_landed(unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
     let base = &evidence.base.name;
     if facts.ahead > 0 {
-        return Answer::No(format!(
-            "{} own commits of task-{unit} are not on {base}",
-            facts.ahead
-        ));
+        return Answer::No(format!("{} own commits of task-{unit} are not on {base}", facts.ahead));
     }
     match &facts.own {
         Observed::Known(0) => Answer::No(format!("task-{unit} has no own commits")),

@@ -64,9 +64,7 @@ mod tests {
     fn codes_are_unique() {
         for (index, entry) in PORCELAIN.iter().enumerate() {
             assert!(
-                PORCELAIN[index + 1..]
-                    .iter()
-                    .all(|other| other.code != entry.code),
+                PORCELAIN[index + 1..].iter().all(|other| other.code != entry.code),
                 "{}",
                 entry.code
             );

@@ -39,9 +39,7 @@ impl Effort {
             return Self::ONE_DAY;
         };
         let (whole, rest) = split_digits(&text[start..]);
-        let fraction = rest
-            .strip_prefix('.')
-            .map_or("", |rest| split_digits(rest).0);
+        let fraction = rest.strip_prefix('.').map_or("", |rest| split_digits(rest).0);
         let days: u64 = whole.parse().unwrap_or(u64::MAX / 4000);
         let mut thousandths = 0_u64;
         for position in 0..3 {
@@ -149,17 +147,9 @@ impl TaskGraph {
     #[must_use]
     pub fn critical_weights(&self, terminal: &BTreeSet<TaskId>) -> BTreeMap<TaskId, Effort> {
         let dependents = self.dependents(terminal);
-        let efforts: BTreeMap<&TaskId, Effort> = self
-            .tasks
-            .iter()
-            .map(|task| (&task.id, task.effort))
-            .collect();
+        let efforts: BTreeMap<&TaskId, Effort> = self.tasks.iter().map(|task| (&task.id, task.effort)).collect();
         let mut weights = BTreeMap::new();
-        for task in self
-            .tasks
-            .iter()
-            .filter(|task| !terminal.contains(&task.id))
-        {
+        for task in self.tasks.iter().filter(|task| !terminal.contains(&task.id)) {
             weigh(&task.id, &efforts, &dependents, &mut weights);
         }
         weights
@@ -197,16 +187,9 @@ impl TaskGraph {
     /// Returns for each task the non-terminal tasks that depend on it, in file order.
     fn dependents(&self, terminal: &BTreeSet<TaskId>) -> BTreeMap<TaskId, Vec<TaskId>> {
         let mut dependents: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
-        for task in self
-            .tasks
-            .iter()
-            .filter(|task| !terminal.contains(&task.id))
-        {
+        for task in self.tasks.iter().filter(|task| !terminal.contains(&task.id)) {
             for dependency in &task.dependencies {
-                dependents
-                    .entry(dependency.clone())
-                    .or_default()
-                    .push(task.id.clone());
+                dependents.entry(dependency.clone()).or_default().push(task.id.clone());
             }
         }
         dependents
@@ -235,21 +218,14 @@ fn weigh(
                 stack.push((child.clone(), 0));
             }
         } else {
-            let longest = children
-                .iter()
-                .filter_map(|child| weights.get(child))
-                .max()
-                .copied();
+            let longest = children.iter().filter_map(|child| weights.get(child)).max().copied();
             weights.insert(id.clone(), own(&id).plus(longest.unwrap_or_default()));
         }
     }
 }
 
 /// Returns the heaviest of the candidates, the earliest of equals.
-pub(crate) fn heaviest<'a>(
-    candidates: &'a [TaskId],
-    weights: &BTreeMap<TaskId, Effort>,
-) -> Option<&'a TaskId> {
+pub(crate) fn heaviest<'a>(candidates: &'a [TaskId], weights: &BTreeMap<TaskId, Effort>) -> Option<&'a TaskId> {
     let mut best: Option<(&TaskId, Effort)> = None;
     for candidate in candidates {
         let weight = weights.get(candidate).copied().unwrap_or_default();
@@ -276,10 +252,7 @@ mod tests {
             .map(|(name, dependencies, effort)| TaskNode {
                 id: id(name),
                 title: name.to_string(),
-                dependencies: dependencies
-                    .iter()
-                    .map(|dependency| id(dependency))
-                    .collect(),
+                dependencies: dependencies.iter().map(|dependency| id(dependency)).collect(),
                 effort: Effort::parse(effort),
             })
             .collect();
@@ -307,8 +280,7 @@ mod tests {
             assert_eq!(Effort::parse(text).milli_days(), milli_days, "{text}");
         }
         assert_eq!(
-            [Effort(500), Effort(1000), Effort(1250), Effort(3000)]
-                .map(|effort| effort.to_string()),
+            [Effort(500), Effort(1000), Effort(1250), Effort(3000)].map(|effort| effort.to_string()),
             ["0.5 days", "1 day", "1.25 days", "3 days"]
         );
         assert!(Effort::parse(&"9".repeat(60)).milli_days() > 0);
@@ -327,11 +299,7 @@ mod tests {
 
     #[test]
     fn a_cycle_ends() {
-        let tasks = graph(&[
-            ("1", &["2"], "1d"),
-            ("2", &["1"], "1d"),
-            ("3", &["3"], "1d"),
-        ]);
+        let tasks = graph(&[("1", &["2"], "1d"), ("2", &["1"], "1d"), ("3", &["3"], "1d")]);
         assert_eq!(tasks.critical_path().len(), 2);
     }
 

@@ -96,8 +96,7 @@ impl TaskId {
     /// # Errors
     /// When the text is not `[0-9]+(\.[0-9]+)?` of at most 32 bytes.
     pub fn parse(text: &str) -> Result<Self, InvalidName> {
-        let is_number =
-            |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         let well_formed = match text.split_once('.') {
             None => is_number(text),
             Some((whole, fraction)) => is_number(whole) && is_number(fraction),
@@ -121,10 +120,7 @@ impl TaskId {
     /// Returns the two numbers that order ids: leading zeroes do not count, a missing part is empty.
     fn numbers(&self) -> (&str, &str) {
         let (whole, fraction) = self.0.split_once('.').unwrap_or((&self.0, ""));
-        (
-            whole.trim_start_matches('0'),
-            fraction.trim_start_matches('0'),
-        )
+        (whole.trim_start_matches('0'), fraction.trim_start_matches('0'))
     }
 
     /// Returns whether two ids share the sort key of the anchor's extraction (`contract/core.md §3.2`),
@@ -262,13 +258,9 @@ impl UnitName {
             expected: "planwright/<spec>/task-<ids>",
         };
         let short = name.strip_prefix("refs/heads/").unwrap_or(name);
-        let rest = short
-            .strip_prefix("planwright/")
-            .ok_or_else(|| invalid.clone())?;
+        let rest = short.strip_prefix("planwright/").ok_or_else(|| invalid.clone())?;
         let (spec, segment) = rest.split_once('/').ok_or_else(|| invalid.clone())?;
-        let ids = segment
-            .strip_prefix("task-")
-            .ok_or_else(|| invalid.clone())?;
+        let ids = segment.strip_prefix("task-").ok_or_else(|| invalid.clone())?;
         match (SpecId::parse(spec), Unit::parse(ids)) {
             (Ok(spec), Ok(unit)) => Ok(Self { spec, unit }),
             (Ok(_) | Err(_), _) => Err(invalid),
@@ -433,15 +425,8 @@ impl BackendName {
 /// (`contract/core.md §0.2`, A-9: by code point, so that other scripts survive).
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let kept: String = text
-        .chars()
-        .filter(|character| !character.is_control())
-        .collect();
-    if kept.trim().is_empty() {
-        "?".to_string()
-    } else {
-        kept
-    }
+    let kept: String = text.chars().filter(|character| !character.is_control()).collect();
+    if kept.trim().is_empty() { "?".to_string() } else { kept }
 }
 
 #[cfg(test)]
@@ -454,18 +439,7 @@ mod tests {
         for good in ["a", "0", "hello-tower", "a-", &"x".repeat(64)] {
             assert!(SpecId::parse(good).is_ok(), "{good}");
         }
-        for bad in [
-            "",
-            "-a",
-            "A",
-            "a_b",
-            "a/b",
-            "..",
-            "a.b",
-            "a\n",
-            "é",
-            &"x".repeat(65),
-        ] {
+        for bad in ["", "-a", "A", "a_b", "a/b", "..", "a.b", "a\n", "é", &"x".repeat(65)] {
             assert!(SpecId::parse(bad).is_err(), "{bad:?}");
         }
     }
@@ -494,12 +468,8 @@ mod tests {
 
     #[test]
     fn branches_name_units() {
-        let name =
-            UnitName::from_branch("refs/heads/planwright/alpha/task-2.5-3").expect("a task branch");
-        assert_eq!(
-            (name.spec.as_str(), name.unit.to_string().as_str()),
-            ("alpha", "2.5-3")
-        );
+        let name = UnitName::from_branch("refs/heads/planwright/alpha/task-2.5-3").expect("a task branch");
+        assert_eq!((name.spec.as_str(), name.unit.to_string().as_str()), ("alpha", "2.5-3"));
         for bad in [
             "planwright/alpha/spec",
             "planwright/alpha/task-1-2-3",

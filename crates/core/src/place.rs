@@ -24,12 +24,7 @@ pub enum BundleFile {
 
 impl BundleFile {
     /// The four authored files, in canonical order.
-    pub const AUTHORED: [Self; 4] = [
-        Self::Requirements,
-        Self::Design,
-        Self::Tasks,
-        Self::TestSpec,
-    ];
+    pub const AUTHORED: [Self; 4] = [Self::Requirements, Self::Design, Self::Tasks, Self::TestSpec];
 
     /// Returns the file's name.
     #[must_use]
@@ -138,18 +133,12 @@ impl fmt::Display for Place {
                 write!(formatter, ".git/planwright/orchestrate/{spec}/markers")
             }
             Self::Marker(spec, task, home) => {
-                write!(
-                    formatter,
-                    "{}/{task}",
-                    Self::MarkerDirectory(spec.clone(), *home)
-                )
+                write!(formatter, "{}/{task}", Self::MarkerDirectory(spec.clone(), *home))
             }
             Self::RecordDirectory(spec) => write!(formatter, ".git/orchestrate/dispatch/{spec}"),
-            Self::DispatchRecord(name) => write!(
-                formatter,
-                ".git/orchestrate/dispatch/{}/{}.json",
-                name.spec, name.unit
-            ),
+            Self::DispatchRecord(name) => {
+                write!(formatter, ".git/orchestrate/dispatch/{}/{}.json", name.spec, name.unit)
+            }
             Self::LaunchRecord(name) => {
                 write!(
                     formatter,

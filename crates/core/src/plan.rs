@@ -133,6 +133,11 @@ pub enum HoldReason {
         /// What is seen now.
         now: String,
     },
+    /// A person did not want the worktree of an earlier attempt to be used again.
+    ReuseDeclined {
+        /// Its path.
+        path: String,
+    },
     /// Processes still work in the unit's worktree.
     WorktreeOccupied {
         /// Its path.
@@ -257,10 +262,7 @@ fn nothing_ready(graph: &TaskGraph, state: &SpecState) -> NoDispatch {
         .collect();
     let unread = state.tasks.values().find_map(|report| match &report.state {
         TaskState::Unknown(why) => Some(why.clone()),
-        TaskState::Landed { .. }
-        | TaskState::InProgress(_)
-        | TaskState::Ready
-        | TaskState::Blocked { .. } => None,
+        TaskState::Landed { .. } | TaskState::InProgress(_) | TaskState::Ready | TaskState::Blocked { .. } => None,
     });
     match unread {
         Some(why) => NoDispatch::Hold(HoldReason::Evidence {
@@ -325,9 +327,7 @@ pub fn start(
     base: &Base,
     worktree: &WorktreeFacts,
 ) -> Result<(CommitId, BranchAct), NoDispatch> {
-    let local = branches
-        .iter()
-        .find(|facts| facts.side == BranchSide::Local);
+    let local = branches.iter().find(|facts| facts.side == BranchSide::Local);
     match (local, worktree) {
         (None, _) => Ok((base.commit.clone(), BranchAct::Create)),
         (Some(facts), _) if facts.ahead > 0 => {
@@ -350,10 +350,7 @@ pub fn start(
 ///
 /// # Errors
 /// The reason, where the worktree cannot be used.
-pub fn worktree(
-    facts: &WorktreeFacts,
-    occupants: &Observed<Vec<String>>,
-) -> Result<WorktreeAct, NoDispatch> {
+pub fn worktree(facts: &WorktreeFacts, occupants: &Observed<Vec<String>>) -> Result<WorktreeAct, NoDispatch> {
     let ours = match facts {
         WorktreeFacts::Free => return Ok(WorktreeAct::Register),
         WorktreeFacts::Taken { by } => {
@@ -431,19 +428,11 @@ impl fmt::Display for IdleReason {
             Self::NothingReady { waiting } => {
                 formatter.write_str("nothing is ready")?;
                 for (index, (task, what)) in waiting.iter().enumerate() {
-                    write!(
-                        formatter,
-                        "{}{task}: {what}",
-                        if index == 0 { ": " } else { "; " }
-                    )?;
+                    write!(formatter, "{}{task}: {what}", if index == 0 { ": " } else { "; " })?;
                 }
                 Ok(())
             }
-            Self::AtCap {
-                occupied,
-                cap,
-                next,
-            } => {
+            Self::AtCap { occupied, cap, next } => {
                 write!(
                     formatter,
                     "{occupied} units are in progress and max_parallel_units is {cap}; next would be {next}"
@@ -470,16 +459,10 @@ impl fmt::Display for HoldReason {
                 landed.short(),
                 start.short()
             ),
-            Self::Moved { now } => write!(
-                formatter,
-                "the unit changed before the lock was taken: {now}"
-            ),
+            Self::Moved { now } => write!(formatter, "the unit changed before the lock was taken: {now}"),
+            Self::ReuseDeclined { path } => write!(formatter, "{path} is not to be used again"),
             Self::WorktreeOccupied { path, processes } => {
-                write!(
-                    formatter,
-                    "processes still run in {path}: {}",
-                    processes.join(", ")
-                )
+                write!(formatter, "processes still run in {path}: {}", processes.join(", "))
             }
         }
     }
@@ -491,10 +474,11 @@ impl HoldReason {
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::LockBusy(why) | Self::Evidence { why, .. } => why.hint.clone(),
-            Self::DependencyNotInBase { base, .. } => Some(format!(
-                "update your local {base}, for example: git pull --ff-only"
-            )),
+            Self::DependencyNotInBase { base, .. } => {
+                Some(format!("update your local {base}, for example: git pull --ff-only"))
+            }
             Self::Moved { .. } => None,
+            Self::ReuseDeclined { .. } => Some("remove that worktree, then step again".to_string()),
             Self::WorktreeOccupied { .. } => Some("let them end, or end them".to_string()),
         }
     }
@@ -505,11 +489,7 @@ impl fmt::Display for HaltReason {
         match self {
             Self::Status { spec, status, .. } => write!(formatter, "specs/{spec} is {status}"),
             Self::BundleInvalid { findings } => {
-                write!(
-                    formatter,
-                    "the bundle cannot be read: {}",
-                    findings.join("; ")
-                )
+                write!(formatter, "the bundle cannot be read: {}", findings.join("; "))
             }
             Self::SignOff { spec, fault } => {
                 write!(formatter, "specs/{spec} is not validly signed: {fault}")
@@ -527,18 +507,10 @@ impl fmt::Display for HaltReason {
                     "the spec changed after it was signed"
                 })?;
                 let short = |hash: &str| hash.get(..7).unwrap_or(hash).to_string();
-                write!(
-                    formatter,
-                    " (signed {}, {at} has {})",
-                    short(signed),
-                    short(now)
-                )
+                write!(formatter, " (signed {}, {at} has {})", short(signed), short(now))
             }
             Self::WorkingCopyDiffers { spec, base } => {
-                write!(
-                    formatter,
-                    "specs/{spec} in the working copy differs from {base}"
-                )
+                write!(formatter, "specs/{spec} in the working copy differs from {base}")
             }
             Self::Doctrine { name, why } => {
                 write!(formatter, "cannot resolve the rule document {name}: {why}")
@@ -548,11 +520,7 @@ impl fmt::Display for HaltReason {
             }
             Self::WorktreeTaken { by, .. } => write!(formatter, "{by}"),
             Self::UncommittedWork { path, changes } => {
-                write!(
-                    formatter,
-                    "{path} holds uncommitted work: {}",
-                    changes.join(", ")
-                )
+                write!(formatter, "{path} holds uncommitted work: {}", changes.join(", "))
             }
             Self::Machine(fault) => write!(formatter, "{fault}"),
         }
@@ -564,17 +532,13 @@ impl HaltReason {
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
         match self {
-            Self::Status { remedy, .. } | Self::WorktreeTaken { remedy, .. } => {
-                Some(remedy.clone())
-            }
+            Self::Status { remedy, .. } | Self::WorktreeTaken { remedy, .. } => Some(remedy.clone()),
             Self::BundleInvalid { .. } => Some("mend the lines named above".to_string()),
             Self::SignOff { spec, .. } => Some(format!(
                 "complete or repair the sign-off record in specs/{spec}/kickoff-brief.md"
             )),
             Self::Changed {
-                spec,
-                pre_change: true,
-                ..
+                spec, pre_change: true, ..
             } => Some(format!(
                 "record the current anchor as an expression-only entry in specs/{spec}/kickoff-brief.md"
             )),

@@ -74,24 +74,8 @@ mod tests {
         let now = Timestamp::from_seconds(1_000_000);
         let age = |seconds: i64| Timestamp::from_seconds(1_000_000 - seconds).age_at(now);
         assert_eq!(
-            [
-                age(-1),
-                age(0),
-                age(59),
-                age(60),
-                age(7199),
-                age(7200),
-                age(172_800)
-            ],
-            [
-                "in the future",
-                "0 s",
-                "59 s",
-                "1 min",
-                "119 min",
-                "2 h",
-                "2 days"
-            ]
+            [age(-1), age(0), age(59), age(60), age(7199), age(7200), age(172_800)],
+            ["in the future", "0 s", "59 s", "1 min", "119 min", "2 h", "2 days"]
         );
     }
 
@@ -100,9 +84,6 @@ mod tests {
         let instant = Timestamp::from_seconds(1_796_059_918);
         assert_eq!(instant.to_string(), "2026-11-30T17:31:58Z");
         let json = serde_json::to_string(&instant).expect("json");
-        assert_eq!(
-            serde_json::from_str::<Timestamp>(&json).expect("parses"),
-            instant
-        );
+        assert_eq!(serde_json::from_str::<Timestamp>(&json).expect("parses"), instant);
     }
 }

@@ -51,9 +51,7 @@ fn collect(lines: &[&[u8]], found: &mut TaskTrailers) {
                 Some(task) => {
                     found.tasks.insert(task);
                 }
-                None => found
-                    .refused
-                    .push(printable(&String::from_utf8_lossy(value))),
+                None => found.refused.push(printable(&String::from_utf8_lossy(value))),
             }
         }
     }
@@ -86,10 +84,7 @@ fn is_trailer(line: &[u8]) -> bool {
         return false;
     };
     let token = line[..colon].trim_ascii_end();
-    !token.is_empty()
-        && token
-            .iter()
-            .all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
+    !token.is_empty() && token.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'-')
 }
 
 /// Lines that git writes itself; one of them lets a mixed last paragraph count.
@@ -129,8 +124,7 @@ fn last_paragraph<'a, 'b>(lines: &'a [&'b [u8]]) -> &'a [&'b [u8]] {
 
 /// Git's rule for the last paragraph: all trailers, or a quarter of it trailers and one of them git's own.
 fn is_trailer_block(paragraph: &[&[u8]]) -> bool {
-    let (mut trailers, mut others, mut continuations, mut generated) =
-        (0_usize, 0_usize, 0_usize, false);
+    let (mut trailers, mut others, mut continuations, mut generated) = (0_usize, 0_usize, 0_usize, false);
     for line in paragraph.iter().rev() {
         if line.starts_with(b"#") {
             others += continuations;
@@ -219,8 +213,7 @@ mod tests {
     #[test]
     fn where_a_trailer_counts() {
         let mixed = "feat: x\n\nbody\n\nsome prose\nPlanwright-Task: a/1\nSigned-off-by: x <x@y>\n";
-        let squash =
-            "feat: x (#3)\n\n* feat: one\n\nPlanwright-Task: a/1\n\n* feat: two\n\nwords\n";
+        let squash = "feat: x (#3)\n\n* feat: one\n\nPlanwright-Task: a/1\n\n* feat: two\n\nwords\n";
         let cases: &[(&str, bool, &[&str])] = &[
             ("feat: x\n\nPlanwright-Task: a/1\n", true, &["a/1"]),
             ("feat: x\n\nPlanwright-Task: a/1\n", false, &["a/1"]),
@@ -236,24 +229,12 @@ mod tests {
             (mixed, true, &["a/1"]),
             (squash, true, &["a/1"]),
             (squash, false, &[]),
-            (
-                "feat: x\n\n```\n\nPlanwright-Task: a/1\n\n```\n\nend\n",
-                true,
-                &[],
-            ),
-            (
-                "feat: x\n\n```\nopen\n\nPlanwright-Task: a/1\n",
-                true,
-                &["a/1"],
-            ),
+            ("feat: x\n\n```\n\nPlanwright-Task: a/1\n\n```\n\nend\n", true, &[]),
+            ("feat: x\n\n```\nopen\n\nPlanwright-Task: a/1\n", true, &["a/1"]),
             ("feat: x\n\n> Planwright-Task: a/1\n", true, &[]),
             ("feat: x\n\n    Planwright-Task: a/1\n", true, &[]),
             ("feat: x\n\nKey: v\n Planwright-Task: a/1\n", true, &[]),
-            (
-                "feat: x\n\nPlanwright-Task: a/1\n\nThis reverts nothing.\n",
-                false,
-                &[],
-            ),
+            ("feat: x\n\nPlanwright-Task: a/1\n\nThis reverts nothing.\n", false, &[]),
         ];
         for (message, single_parent, expected) in cases {
             assert_eq!(&tasks(message, *single_parent), expected, "{message:?}");

@@ -193,12 +193,7 @@ pub trait World {
     /// Returns what one walk of base and its counterpart says about a bundle.
     fn history(&self, spec: &SpecId, base: &Base) -> Observed<History>;
     /// Returns the bundle's task branches; `starts` are the recorded start commits.
-    fn branches(
-        &self,
-        spec: &SpecId,
-        base: &Base,
-        starts: &BTreeMap<Unit, CommitId>,
-    ) -> Observed<Branches>;
+    fn branches(&self, spec: &SpecId, base: &Base, starts: &BTreeMap<Unit, CommitId>) -> Observed<Branches>;
     /// Returns whether pull requests could tell more; absent where no forge is configured.
     fn pull_requests(&self) -> Observed<Infallible>;
     /// Returns whether `ancestor` is `descendant` or one of its ancestors.
@@ -255,12 +250,7 @@ pub trait World {
     ///
     /// # Errors
     /// When it cannot be moved for any reason but that it is elsewhere.
-    fn advance_branch(
-        &mut self,
-        name: &UnitName,
-        from: &CommitId,
-        to: &CommitId,
-    ) -> Result<Race, Fault>;
+    fn advance_branch(&mut self, name: &UnitName, from: &CommitId, to: &CommitId) -> Result<Race, Fault>;
     /// Registers the unit's worktree, locked and without files, in one rename.
     ///
     /// # Errors

@@ -48,8 +48,19 @@ impl Demo {
             .map_err(|error| Fault::new(format!("cannot find this program at {program}"), error.to_string()))?;
         let mut demo = Self::in_directory(program, repository::make_directory(directory)?);
         let mut tower = demo.child_tower();
-        demo.prepare_with(&mut tower)?;
-        Ok(demo)
+        match demo.prepare_with(&mut tower) {
+            Ok(()) => Ok(demo),
+            Err(fault) => Err(demo.leave(fault)),
+        }
+    }
+
+    /// Returns why the preparation failed, after removing the directory if nothing is in it yet.
+    fn leave(&self, fault: Fault) -> Fault {
+        let is_removed = std::fs::remove_dir(&self.directory).is_ok();
+        if is_removed || fault.hint.is_some() {
+            return fault;
+        }
+        fault.with_hint(format!("look into {}", self.directory))
     }
 
     pub(crate) fn in_directory(program: Utf8PathBuf, directory: Utf8PathBuf) -> Self {

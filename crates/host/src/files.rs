@@ -33,7 +33,9 @@ fn read_path(path: &Utf8Path) -> Reading {
         Err(error) if error.kind() == ErrorKind::NotFound => return Reading::Absent,
         Err(error) => return Reading::Unreadable(error.to_string()),
     };
-    let modified = metadata.modified().map_or(orchestrate_core::time::Timestamp::from_seconds(0), clock::from_system);
+    let modified = metadata
+        .modified()
+        .map_or(orchestrate_core::time::Timestamp::from_seconds(0), clock::from_system);
     let kind = metadata.file_type();
     if kind.is_symlink() {
         Reading::Symlink
@@ -189,12 +191,11 @@ pub fn remove(layout: &Layout, place: &Place) -> Result<(), Fault> {
         other => other,
     };
     let removal = match place {
-        Place::Lock(_) | Place::LockStaging(..) | Place::LockAside(..) => {
-            gone(fs::remove_file(path.join("owner"))).and_then(|()| {
+        Place::Lock(_) | Place::LockStaging(..) | Place::LockAside(..) => gone(fs::remove_file(path.join("owner")))
+            .and_then(|()| {
                 reach("remove.half");
                 gone(fs::remove_dir(&path))
-            })
-        }
+            }),
         Place::BundleFile(..) => {
             return Err(Fault::new(operation(), "no file of a bundle is ever removed"));
         }
@@ -216,10 +217,21 @@ pub fn remove(layout: &Layout, place: &Place) -> Result<(), Fault> {
 /// When it cannot be set.
 pub fn touch(layout: &Layout, place: &Place) -> Result<(), Fault> {
     reach("touch.before");
-    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
-    let times = Timestamps { last_access: now, last_modification: now };
-    rustix::fs::utimensat(CWD, layout.path(place).as_std_path(), &times, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)
-        .map_err(|error| disk_fault(format!("cannot touch {place}"), &error.into()))?;
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: UTIME_NOW,
+    };
+    let times = Timestamps {
+        last_access: now,
+        last_modification: now,
+    };
+    rustix::fs::utimensat(
+        CWD,
+        layout.path(place).as_std_path(),
+        &times,
+        rustix::fs::AtFlags::SYMLINK_NOFOLLOW,
+    )
+    .map_err(|error| disk_fault(format!("cannot touch {place}"), &error.into()))?;
     reach("touch.after");
     Ok(())
 }
@@ -259,12 +271,14 @@ fn in_the_way(operation: String, what: &str, path: &Utf8Path) -> Fault {
 /// Returns the fault for a refusal of the disk, with what helps where the kind tells.
 pub(crate) fn disk_fault(operation: String, error: &io::Error) -> Fault {
     let fault = Fault::new(operation, error.to_string());
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => fault.with_hint("free some space; what was there before is unchanged"),
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            fault.with_hint("the tower needs to write here; check the owner and the mount")
-        }
-        ErrorKind::InvalidInput => fault.with_hint("the filesystem may lack renames that do not replace; use a local one"),
-        _ => fault,
+    let is = |kinds: &[ErrorKind]| kinds.contains(&error.kind());
+    if is(&[ErrorKind::StorageFull, ErrorKind::QuotaExceeded]) {
+        fault.with_hint("free some space; what was there before is unchanged")
+    } else if is(&[ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem]) {
+        fault.with_hint("the tower needs to write here; check the owner and the mount")
+    } else if is(&[ErrorKind::InvalidInput]) {
+        fault.with_hint("the filesystem may lack renames that do not replace; use a local one")
+    } else {
+        fault
     }
 }

@@ -32,8 +32,10 @@ pub(crate) fn pull_requests(origin: Option<&str>, settings: &ForgeSettings) -> O
     match is_configured(&host, settings) {
         Ok(false) => Observed::Absent(Why::new(format!("gh is not configured for {host}"))),
         Ok(true) => Observed::Unknown(
-            Why::new(format!("this version cannot read the pull requests of {host}, so a merge could be unseen"))
-                .with_hint("step in a clone whose origin gh is not configured for, until pull requests are read"),
+            Why::new(format!(
+                "this version cannot read the pull requests of {host}, so a merge could be unseen"
+            ))
+            .with_hint("step in a clone whose origin gh is not configured for, until pull requests are read"),
         ),
         Err(why) => Observed::Unknown(why),
     }
@@ -89,10 +91,23 @@ mod tests {
     #[test]
     fn a_configured_forge_is_unknown_and_no_forge_is_absent() {
         let without = ForgeSettings::default();
-        assert!(matches!(pull_requests(Some("git@github.com:o/r"), &without), Observed::Absent(_)));
-        let with = ForgeSettings { gh: Some("/usr/bin/gh".into()), has_token: true, ..ForgeSettings::default() };
-        assert!(matches!(pull_requests(Some("git@github.com:o/r"), &with), Observed::Unknown(_)));
-        assert!(matches!(pull_requests(Some("git@example.org:o/r"), &with), Observed::Absent(_)));
+        assert!(matches!(
+            pull_requests(Some("git@github.com:o/r"), &without),
+            Observed::Absent(_)
+        ));
+        let with = ForgeSettings {
+            gh: Some("/usr/bin/gh".into()),
+            has_token: true,
+            ..ForgeSettings::default()
+        };
+        assert!(matches!(
+            pull_requests(Some("git@github.com:o/r"), &with),
+            Observed::Unknown(_)
+        ));
+        assert!(matches!(
+            pull_requests(Some("git@example.org:o/r"), &with),
+            Observed::Absent(_)
+        ));
         assert!(matches!(pull_requests(Some("/srv/r.git"), &with), Observed::Absent(_)));
         assert!(matches!(pull_requests(None, &with), Observed::Absent(_)));
     }

@@ -69,8 +69,11 @@ pub(crate) fn base(repository: &Repository, question: &BaseQuestion<'_>) -> Resu
     let candidates = candidates(repository).map_err(git_fault)?;
     match candidates.as_slice() {
         [only] => named(repository, only.clone(), BaseSource::OnlyCandidate, operation, hint),
-        [] => Err(Fault::new(operation, "there is no branch named main, master or develop, and origin names none")
-            .with_hint(format!("commit something first, or {hint}"))),
+        [] => Err(Fault::new(
+            operation,
+            "there is no branch named main, master or develop, and origin names none",
+        )
+        .with_hint(format!("commit something first, or {hint}"))),
         several => {
             let names: Vec<&str> = several.iter().map(BaseName::as_str).collect();
             Err(Fault::new(operation, format!("it could be any of {}", names.join(", "))).with_hint(hint))
@@ -89,7 +92,12 @@ fn named(
     let local = resolve(repository, &format!("refs/heads/{name}")).map_err(fault)?;
     let counterpart = counterpart(repository, &name).map_err(fault)?;
     match local.or_else(|| counterpart.clone()) {
-        Some(commit) => Ok(Base { name, source, commit, counterpart }),
+        Some(commit) => Ok(Base {
+            name,
+            source,
+            commit,
+            counterpart,
+        }),
         None => Err(Fault::new(operation, format!("there is no branch {name}, here or at origin")).with_hint(hint)),
     }
 }
@@ -146,7 +154,12 @@ fn walk_history(repository: &Repository, spec: &SpecId, base: &Base) -> Result<H
     if let Some(counterpart) = &base.counterpart {
         walk.push(oid(counterpart)?)?;
     }
-    let mut history = History { trailers: BTreeMap::new(), refused: Vec::new(), walked: 0, incomplete: None };
+    let mut history = History {
+        trailers: BTreeMap::new(),
+        refused: Vec::new(),
+        walked: 0,
+        incomplete: None,
+    };
     for id in walk {
         let id = id?;
         let commit = repository.find_commit(id)?;
@@ -173,8 +186,10 @@ pub(crate) fn branches(
     base: &Base,
     starts: &BTreeMap<Unit, CommitId>,
 ) -> Observed<Branches> {
-    collect_branches(repository, spec, base, starts)
-        .map_or_else(|error| Observed::Unknown(why("cannot read the task branches", &error)), Observed::Known)
+    collect_branches(repository, spec, base, starts).map_or_else(
+        |error| Observed::Unknown(why("cannot read the task branches", &error)),
+        Observed::Known,
+    )
 }
 
 fn collect_branches(
@@ -184,12 +199,18 @@ fn collect_branches(
     starts: &BTreeMap<Unit, CommitId>,
 ) -> Result<Branches, git2::Error> {
     let mut branches = Branches::new();
-    let places = [("refs/heads/", BranchSide::Local), ("refs/remotes/origin/", BranchSide::Remote)];
+    let places = [
+        ("refs/heads/", BranchSide::Local),
+        ("refs/remotes/origin/", BranchSide::Remote),
+    ];
     for (prefix, side) in places {
         for reference in repository.references_glob(&format!("{prefix}planwright/{spec}/task-*"))? {
             let reference = reference?;
             let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
-            let Some(unit) = name.strip_prefix(prefix).and_then(|short| UnitName::from_branch(short).ok()) else {
+            let Some(unit) = name
+                .strip_prefix(prefix)
+                .and_then(|short| UnitName::from_branch(short).ok())
+            else {
                 continue;
             };
             let tip = reference.peel_to_commit()?.id();
@@ -197,7 +218,12 @@ fn collect_branches(
                 BranchSide::Local => own_commits(repository, &name, tip, starts.get(&unit.unit)),
                 BranchSide::Remote => Observed::Absent(Why::new("a remote branch does not say where it started")),
             };
-            let facts = BranchFacts { side, tip: commit_id(tip)?, ahead: ahead(repository, tip, base)?, own };
+            let facts = BranchFacts {
+                side,
+                tip: commit_id(tip)?,
+                ahead: ahead(repository, tip, base)?,
+                own,
+            };
             branches.entry(unit.unit).or_default().push(facts);
         }
     }
@@ -224,12 +250,7 @@ fn count(repository: &Repository, tip: Oid, hidden: &[Oid]) -> Result<usize, git
 
 /// Returns how many commits a branch has since it started. The reflog's newest entry that moved the branch without
 /// making a commit tells where; else the recorded start does.
-fn own_commits(
-    repository: &Repository,
-    reference: &str,
-    tip: Oid,
-    recorded: Option<&CommitId>,
-) -> Observed<usize> {
+fn own_commits(repository: &Repository, reference: &str, tip: Oid, recorded: Option<&CommitId>) -> Observed<usize> {
     let start = match moved_to(repository, reference) {
         Ok(Some(start)) => start,
         Ok(None) => match recorded.map(oid) {
@@ -253,7 +274,11 @@ fn moved_to(repository: &Repository, reference: &str) -> Result<Option<Oid>, git
             || message.starts_with("reset: ")
             || (message.contains("Fast-forward") && (message.starts_with("merge ") || message.starts_with("pull")))
     };
-    let newest_move = reflog.iter().find(|entry| entry.message_bytes().is_some_and(|bytes| moves(&String::from_utf8_lossy(bytes))));
+    let newest_move = reflog.iter().find(|entry| {
+        entry
+            .message_bytes()
+            .is_some_and(|bytes| moves(&String::from_utf8_lossy(bytes)))
+    });
     Ok(newest_move.map(|entry| entry.id_new()))
 }
 
@@ -263,7 +288,10 @@ pub(crate) fn contains(repository: &Repository, descendant: &CommitId, ancestor:
         let (descendant, ancestor) = (oid(descendant)?, oid(ancestor)?);
         Ok(descendant == ancestor || repository.graph_descendant_of(descendant, ancestor)?)
     };
-    answer().map_or_else(|error| Observed::Unknown(why("cannot compare commits", &error)), Observed::Known)
+    answer().map_or_else(
+        |error| Observed::Unknown(why("cannot compare commits", &error)),
+        Observed::Known,
+    )
 }
 
 /// Returns a bundle file as committed.
@@ -314,7 +342,9 @@ pub(crate) fn advance_branch(
     let reason = format!("branch: Reset to {to}");
     let moved = oid(from).and_then(|from| {
         let to = oid(to)?;
-        repository.reference_matching(&name.reference(), to, true, from, &reason).map(|_| ())
+        repository
+            .reference_matching(&name.reference(), to, true, from, &reason)
+            .map(|_| ())
     });
     raced(name, moved)
 }
@@ -322,8 +352,18 @@ pub(crate) fn advance_branch(
 fn raced(name: &UnitName, result: Result<(), git2::Error>) -> Result<Race, Fault> {
     match result {
         Ok(()) => Ok(Race::Won),
-        Err(error) if matches!(error.code(), ErrorCode::Exists | ErrorCode::Modified | ErrorCode::NotFound) => Ok(Race::Lost),
-        Err(error) => Err(Fault::new(format!("cannot set branch {}", name.branch()), error.message().to_owned())),
+        Err(error)
+            if matches!(
+                error.code(),
+                ErrorCode::Exists | ErrorCode::Modified | ErrorCode::NotFound
+            ) =>
+        {
+            Ok(Race::Lost)
+        }
+        Err(error) => Err(Fault::new(
+            format!("cannot set branch {}", name.branch()),
+            error.message().to_owned(),
+        )),
     }
 }
 

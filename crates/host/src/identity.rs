@@ -57,9 +57,7 @@ pub fn current() -> Result<ProcessIdentity, Fault> {
 pub fn liveness(process: &ProcessIdentity) -> Observed<Liveness> {
     if process.host != host() {
         let host = printable(&process.host);
-        return Observed::Unknown(Why::new(format!(
-            "it runs on {host}, which cannot be asked"
-        )));
+        return Observed::Unknown(Why::new(format!("it runs on {host}, which cannot be asked")));
     }
     match kernel::boot() {
         Ok(boot) => judge(process, &boot, kernel::look),
@@ -89,8 +87,7 @@ pub fn processes_in(directory: &Utf8Path) -> Observed<Vec<Occupant>> {
 /// # Errors
 /// When the kernel's records cannot be read.
 pub fn ancestors() -> Result<Vec<u32>, Fault> {
-    kernel::ancestors()
-        .map_err(|error| Fault::new("cannot tell which processes started this one", error))
+    kernel::ancestors().map_err(|error| Fault::new("cannot tell which processes started this one", error))
 }
 
 /// Returns the direct children of this process, ended ones included.
@@ -98,15 +95,11 @@ pub fn ancestors() -> Result<Vec<u32>, Fault> {
 /// # Errors
 /// When the kernel's records cannot be read.
 pub fn children() -> Result<Vec<u32>, Fault> {
-    kernel::children()
-        .map_err(|error| Fault::new("cannot tell which children this process has", error))
+    kernel::children().map_err(|error| Fault::new("cannot tell which children this process has", error))
 }
 
 fn host() -> String {
-    rustix::system::uname()
-        .nodename()
-        .to_string_lossy()
-        .into_owned()
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// What the kernel says of a pid.
@@ -118,11 +111,7 @@ enum Seen {
     Gone,
 }
 
-fn judge(
-    process: &ProcessIdentity,
-    boot: &str,
-    look: impl FnOnce(u32) -> Result<Seen, String>,
-) -> Observed<Liveness> {
+fn judge(process: &ProcessIdentity, boot: &str, look: impl FnOnce(u32) -> Result<Seen, String>) -> Observed<Liveness> {
     let parts = |text: &str| {
         text.split_once('/').map_or_else(
             || (text.to_owned(), None),
@@ -132,9 +121,7 @@ fn judge(
     let (theirs, their_namespace) = parts(&process.boot);
     let (ours, our_namespace) = parts(boot);
     if theirs.is_empty() || ours.is_empty() {
-        return Observed::Unknown(Why::new(
-            "it is not known since which boot its pid is meant",
-        ));
+        return Observed::Unknown(Why::new("it is not known since which boot its pid is meant"));
     }
     if theirs != ours {
         return Observed::Known(Liveness::Dead);
@@ -218,14 +205,10 @@ mod tests {
 
     #[test]
     fn this_process_works_in_its_working_directory() {
-        let here =
-            camino::Utf8PathBuf::try_from(std::env::current_dir().expect("cwd")).expect("utf8");
+        let here = camino::Utf8PathBuf::try_from(std::env::current_dir().expect("cwd")).expect("utf8");
         let own = std::process::id();
         let pids = |directory: &Utf8Path| match processes_in(directory) {
-            Observed::Known(found) => found
-                .into_iter()
-                .map(|found| found.pid)
-                .collect::<Vec<u32>>(),
+            Observed::Known(found) => found.into_iter().map(|found| found.pid).collect::<Vec<u32>>(),
             Observed::Absent(why) | Observed::Unknown(why) => panic!("{why}"),
         };
         assert!(pids(&here).contains(&own));
@@ -233,10 +216,7 @@ mod tests {
         let empty = tempfile::tempdir().expect("directory");
         let empty = Utf8Path::from_path(empty.path()).expect("utf8");
         assert_eq!(occupants(empty), Observed::Known(Vec::new()));
-        assert_eq!(
-            occupants(&empty.join("missing")),
-            Observed::Known(Vec::new())
-        );
+        assert_eq!(occupants(&empty.join("missing")), Observed::Known(Vec::new()));
     }
 
     #[test]

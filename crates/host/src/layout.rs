@@ -23,21 +23,22 @@ impl Layout {
         match place {
             Place::BundleFile(spec, file) => specs.join(spec.as_str()).join(file.name()),
             Place::Lock(spec) => specs.join(spec.as_str()).join(".orchestrate.lock"),
-            Place::LockStaging(spec, nonce) => {
-                specs.join(spec.as_str()).join(format!(".orchestrate.lock.new-{nonce}"))
-            }
+            Place::LockStaging(spec, nonce) => specs.join(spec.as_str()).join(format!(".orchestrate.lock.new-{nonce}")),
             Place::LockAside(spec, nonce) => specs.join(spec.as_str()).join(format!(".orchestrate.lock.old-{nonce}")),
             Place::OwnerIn(directory) => self.lock_directory(directory).join("owner"),
             Place::MarkerDirectory(spec, home) => match (home, &self.marker_override) {
                 (MarkerHome::Bundle, Some(directory)) => directory.clone(),
                 (MarkerHome::Bundle, None) => specs.join(spec.as_str()).join(".orchestrate").join("markers"),
-                (MarkerHome::Shared, _) => {
-                    self.common.join("planwright").join("orchestrate").join(spec.as_str()).join("markers")
-                }
+                (MarkerHome::Shared, _) => self
+                    .common
+                    .join("planwright")
+                    .join("orchestrate")
+                    .join(spec.as_str())
+                    .join("markers"),
             },
-            Place::Marker(spec, task, home) => {
-                self.path(&Place::MarkerDirectory(spec.clone(), *home)).join(task.as_str())
-            }
+            Place::Marker(spec, task, home) => self
+                .path(&Place::MarkerDirectory(spec.clone(), *home))
+                .join(task.as_str()),
             Place::RecordDirectory(spec) => self.state().join("dispatch").join(spec.as_str()),
             Place::DispatchRecord(name) => self.record(name, "json"),
             Place::LaunchRecord(name) => self.record(name, "launch.json"),
@@ -71,12 +72,17 @@ impl Layout {
     /// Returns the root that a path must stay under: the nearest of ours.
     #[must_use]
     pub(crate) fn root_of(&self, path: &Utf8Path) -> Option<&Utf8Path> {
-        let roots = [Some(self.common.as_path()), Some(self.primary.as_path()), self.marker_override.as_deref()];
+        let roots = [
+            Some(self.common.as_path()),
+            Some(self.primary.as_path()),
+            self.marker_override.as_deref(),
+        ];
         roots.into_iter().flatten().find(|root| path.starts_with(root))
     }
 
     fn record(&self, name: &UnitName, extension: &str) -> Utf8PathBuf {
-        self.path(&Place::RecordDirectory(name.spec.clone())).join(format!("{}.{extension}", name.unit))
+        self.path(&Place::RecordDirectory(name.spec.clone()))
+            .join(format!("{}.{extension}", name.unit))
     }
 
     fn lock_directory(&self, directory: &LockDirectory) -> Utf8PathBuf {

@@ -71,8 +71,7 @@ pub fn take(path: &Utf8Path) -> Result<Option<LeaseHold>, Fault> {
         .open(path)
         .map_err(|error| fault(error.to_string()))?;
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Err(fault("it is not a regular file".to_owned())
-            .with_hint(format!("look at {path} and move it away")));
+        return Err(fault("it is not a regular file".to_owned()).with_hint(format!("look at {path} and move it away")));
     }
     let mut lock = RwLock::new(file);
     let deadline = Instant::now() + PATIENCE;
@@ -137,8 +136,7 @@ impl LeaseHold {
 /// Returns whether somebody holds the lease. The probe itself holds it shared for an instant, so that probers do not
 /// take one another for a worker.
 pub fn probe(path: &Utf8Path) -> Observed<Lease> {
-    let unknown =
-        |cause: String| Observed::Unknown(Why::new(format!("cannot look at {path}: {cause}")));
+    let unknown = |cause: String| Observed::Unknown(Why::new(format!("cannot look at {path}: {cause}")));
     // A link or a pipe at the place must neither be followed nor be waited for.
     let opened = File::options()
         .read(true)
@@ -224,14 +222,7 @@ mod tests {
         std::os::unix::fs::symlink(root.join("nowhere"), root.join("broken")).expect("link");
         let fifo = root.join("fifo");
         let mode = rustix::fs::Mode::RWXU;
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            fifo.as_str(),
-            rustix::fs::FileType::Fifo,
-            mode,
-            0,
-        )
-        .expect("fifo");
+        rustix::fs::mknodat(rustix::fs::CWD, fifo.as_str(), rustix::fs::FileType::Fifo, mode, 0).expect("fifo");
         for special in [
             root.clone(),
             root.join("link"),

@@ -15,5 +15,5 @@ pub mod overlay;
 pub mod process;
 pub mod repository;
 mod window;
-pub mod world;
 mod worktree;
+pub mod world;

@@ -31,7 +31,10 @@ pub fn read(path: &Utf8Path) -> OverlayReading {
         Ok(metadata) if metadata.len() > LARGEST_OVERLAY => {
             OverlayReading::Unreadable(format!("it has {} bytes", metadata.len()))
         }
-        Ok(_) => fs::read(path).map_or_else(|error| OverlayReading::Unreadable(error.to_string()), OverlayReading::Bytes),
+        Ok(_) => fs::read(path).map_or_else(
+            |error| OverlayReading::Unreadable(error.to_string()),
+            OverlayReading::Bytes,
+        ),
         Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {
             OverlayReading::Absent
         }
@@ -62,7 +65,9 @@ impl Repository {
         };
         let tracked = |path: &Utf8Path| {
             path.strip_prefix(&self.layout.primary).is_ok_and(|relative| {
-                index.iter().any(|entry| entry.path.eq_ignore_ascii_case(relative.as_str().as_bytes()))
+                index
+                    .iter()
+                    .any(|entry| entry.path.eq_ignore_ascii_case(relative.as_str().as_bytes()))
             })
         };
         // A linked directory on the way (`.claude -> tracked-directory`) shows in the real path.

@@ -68,9 +68,7 @@ pub struct ClientStart<'a> {
 /// # Errors
 /// When it cannot be started; the fault names the program.
 pub fn start_client(start: ClientStart<'_>) -> Result<u32, Fault> {
-    let fault = |cause: std::io::Error| {
-        Fault::new(format!("cannot start {}", start.program), cause.to_string())
-    };
+    let fault = |cause: std::io::Error| Fault::new(format!("cannot start {}", start.program), cause.to_string());
     let mut command = scrubbed(start.program.as_os_str());
     command.args(start.arguments).current_dir(start.directory);
     for variable in SESSION_VARIABLES {
@@ -126,8 +124,7 @@ pub fn describe_end(status: ExitStatus) -> String {
 /// # Errors
 /// When it cannot be made or opened, or a link stands at its place.
 pub fn open_log(path: &Utf8Path) -> Result<File, Fault> {
-    let fault =
-        |cause: std::io::Error| Fault::new(format!("cannot open {path}"), cause.to_string());
+    let fault = |cause: std::io::Error| Fault::new(format!("cannot open {path}"), cause.to_string());
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(fault)?;
     }
@@ -142,10 +139,7 @@ pub fn open_log(path: &Utf8Path) -> Result<File, Fault> {
 }
 
 /// Returns a command without the variables that would name another repository.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the one place that starts processes"
-)]
+#[expect(clippy::disallowed_methods, reason = "this is the one place that starts processes")]
 fn scrubbed(program: &OsStr) -> Command {
     let mut command = Command::new(program);
     for variable in REPOSITORY_VARIABLES {

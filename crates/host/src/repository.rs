@@ -40,7 +40,9 @@ pub fn discover(start: &Utf8Path) -> Result<Repository, Fault> {
     let operation = "cannot open the repository";
     let git = git2::Repository::discover(start).map_err(|error| open_fault(operation, start, &error))?;
     let common = utf8(operation, git.commondir())?;
-    let common = common.canonicalize_utf8().map_err(|error| Fault::new(operation, error.to_string()))?;
+    let common = common
+        .canonicalize_utf8()
+        .map_err(|error| Fault::new(operation, error.to_string()))?;
     let primary = match (common.file_name(), git.workdir()) {
         (Some(".git"), _) if !git_is_bare(&common) => common.parent().map(Utf8Path::to_path_buf),
         (_, Some(workdir)) if !git.is_worktree() => Some(utf8(operation, workdir)?),
@@ -50,8 +52,17 @@ pub fn discover(start: &Utf8Path) -> Result<Repository, Fault> {
         return Err(Fault::new(operation, format!("{common} is a bare repository"))
             .with_hint("clone it, and step in the clone: a tower needs a primary checkout"));
     };
-    let primary = primary.canonicalize_utf8().map_err(|error| Fault::new(operation, error.to_string()))?;
-    Ok(Repository { git, layout: Layout { primary, common, marker_override: None } })
+    let primary = primary
+        .canonicalize_utf8()
+        .map_err(|error| Fault::new(operation, error.to_string()))?;
+    Ok(Repository {
+        git,
+        layout: Layout {
+            primary,
+            common,
+            marker_override: None,
+        },
+    })
 }
 
 fn git_is_bare(common: &Utf8Path) -> bool {
@@ -64,15 +75,17 @@ fn utf8(operation: &str, path: &std::path::Path) -> Result<Utf8PathBuf, Fault> {
 }
 
 fn open_fault(operation: &str, start: &Utf8Path, error: &git2::Error) -> Fault {
+    if error.code() == git2::ErrorCode::NotFound {
+        return Fault::new(operation, format!("{start} is in no git repository"))
+            .with_hint("run this inside a git repository");
+    }
     let fault = Fault::new(operation, error.message().to_owned());
-    match error.code() {
-        git2::ErrorCode::NotFound => Fault::new(operation, format!("{start} is in no git repository"))
-            .with_hint("run this inside a git repository"),
-        git2::ErrorCode::Owner => fault.with_hint("it belongs to another user; git config --global --add safe.directory <path>, if you trust it"),
-        _ if error.message().contains("extension") || error.message().contains("object format") => {
-            fault.with_hint("reftable and SHA-256 repositories are not supported yet")
-        }
-        _ => fault,
+    if error.code() == git2::ErrorCode::Owner {
+        fault.with_hint("it belongs to another user; git config --global --add safe.directory <path>, if you trust it")
+    } else if error.message().contains("extension") || error.message().contains("object format") {
+        fault.with_hint("reftable and SHA-256 repositories are not supported yet")
+    } else {
+        fault
     }
 }
 
@@ -118,14 +131,24 @@ fn registration_in(git_directory: &Utf8Path) -> std::io::Result<Option<Registrat
     };
     let path = Utf8Path::new(gitdir.trim_end_matches('\n'));
     // Git may record the path relative to the registration (worktree.useRelativePaths).
-    let path = if path.is_absolute() { path.to_path_buf() } else { git_directory.join(path) };
+    let path = if path.is_absolute() {
+        path.to_path_buf()
+    } else {
+        git_directory.join(path)
+    };
     let head = read_optional(&git_directory.join("HEAD"))?.unwrap_or_default();
     let branch = head.trim_end().strip_prefix("ref: ").map(str::to_owned);
     let locked = read_optional(&git_directory.join("locked"))?;
     let has_index = git_directory.join("index").try_exists()?;
     let path = path.parent().map_or_else(|| path.clone(), Utf8Path::to_path_buf);
     let path = path.canonicalize_utf8().unwrap_or(path);
-    Ok(Some(Registration { path, git_directory: git_directory.to_path_buf(), branch, locked, has_index }))
+    Ok(Some(Registration {
+        path,
+        git_directory: git_directory.to_path_buf(),
+        branch,
+        locked,
+        has_index,
+    }))
 }
 
 fn read_optional(path: &Utf8Path) -> std::io::Result<Option<String>> {

@@ -30,8 +30,10 @@ impl Windows {
         let path = directory.join(spec.as_str());
         refuse_links(layout, &path, &operation)?;
         if fs::symlink_metadata(&path).is_ok_and(|metadata| !metadata.file_type().is_file()) {
-            return Err(Fault::new(operation, format!("something that is no file stands at {path}"))
-                .with_hint(format!("look at {path} and move it away")));
+            return Err(
+                Fault::new(operation, format!("something that is no file stands at {path}"))
+                    .with_hint(format!("look at {path} and move it away")),
+            );
         }
         let file = File::options()
             .create(true)

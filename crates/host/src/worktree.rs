@@ -10,9 +10,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::{Nonce, UnitName};
 use orchestrate_core::observed::{Observed, Why};
-use orchestrate_core::world::{
-    Checkout, Fault, Race, RegisteredWorktree, WorktreeDirectory, WorktreeFacts,
-};
+use orchestrate_core::world::{Checkout, Fault, Race, RegisteredWorktree, WorktreeDirectory, WorktreeFacts};
 
 use crate::failpoint::reach;
 use crate::files::{create_directory_at, disk_fault, refuse_links, rename_no_replace, replace, sync_directory};
@@ -40,28 +38,42 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
     let operation = format!("cannot look at the worktree of {name}");
     let primary = git::primary_branch(&layout.common).map_err(|error| disk_fault(operation.clone(), &error))?;
     if primary.as_deref() == Some(name.reference().as_str()) {
-        return Ok(Observed::Known(WorktreeFacts::BranchElsewhere { path: layout.primary.to_string() }));
+        return Ok(Observed::Known(WorktreeFacts::BranchElsewhere {
+            path: layout.primary.to_string(),
+        }));
     }
     let registrations = repository.registrations()?;
-    if let Some(ours) = registrations.iter().find(|one| one.branch.as_deref() == Some(name.reference().as_str())) {
+    if let Some(ours) = registrations
+        .iter()
+        .find(|one| one.branch.as_deref() == Some(name.reference().as_str()))
+    {
         return Ok(Observed::Known(if is_our_place(layout, name, &ours.path) {
             WorktreeFacts::Ours(registered(ours)?)
         } else {
-            WorktreeFacts::BranchElsewhere { path: ours.path.to_string() }
+            WorktreeFacts::BranchElsewhere {
+                path: ours.path.to_string(),
+            }
         }));
     }
     let expected = layout.worktree(name);
     let taken_name = layout.common.join("worktrees").join(name.worktree());
-    if let Some(other) = registrations.iter().find(|one| one.path == expected || one.git_directory == taken_name) {
+    if let Some(other) = registrations
+        .iter()
+        .find(|one| one.path == expected || one.git_directory == taken_name)
+    {
         let on = other.branch.as_deref().unwrap_or("a detached HEAD");
         let by = format!("{} is registered as a worktree on {on}", other.path);
         return Ok(Observed::Known(WorktreeFacts::Taken { by }));
     }
     refuse_links(layout, &expected, &operation)?;
-    Ok(Observed::Known(match what_stands_at(&expected).map_err(|error| disk_fault(operation, &error))? {
-        None => WorktreeFacts::Free,
-        Some(what) => WorktreeFacts::Taken { by: format!("{what} stands at {expected}") },
-    }))
+    Ok(Observed::Known(
+        match what_stands_at(&expected).map_err(|error| disk_fault(operation, &error))? {
+            None => WorktreeFacts::Free,
+            Some(what) => WorktreeFacts::Taken {
+                by: format!("{what} stands at {expected}"),
+            },
+        },
+    ))
 }
 
 /// A worktree is ours to use at `<spec>-task-<ids>`, or at the reference's `task-<ids>` when it is on our branch.
@@ -126,12 +138,24 @@ fn changes(path: &Utf8Path) -> Observed<Vec<String>> {
             return Ok(vec![format!("an unfinished operation ({:?})", worktree.state())]);
         }
         let mut options = git2::StatusOptions::new();
-        options.include_untracked(true).include_ignored(false).exclude_submodules(true);
+        options
+            .include_untracked(true)
+            .include_ignored(false)
+            .exclude_submodules(true);
         let statuses = worktree.statuses(Some(&mut options))?;
-        Ok(statuses.iter().take(5).map(|entry| String::from_utf8_lossy(entry.path_bytes()).into_owned()).collect())
+        Ok(statuses
+            .iter()
+            .take(5)
+            .map(|entry| String::from_utf8_lossy(entry.path_bytes()).into_owned())
+            .collect())
     };
     looked().map_or_else(
-        |error: git2::Error| Observed::Unknown(Why::new(format!("cannot read the status of {path}: {}", error.message()))),
+        |error: git2::Error| {
+            Observed::Unknown(Why::new(format!(
+                "cannot read the status of {path}: {}",
+                error.message()
+            )))
+        },
         Observed::Known,
     )
 }
@@ -192,8 +216,10 @@ fn make_directory(layout: &Layout, path: &Utf8Path, git_directory: &Utf8Path, op
     let content = format!("gitdir: {git_directory}\n");
     match fs::symlink_metadata(&pointer) {
         Ok(metadata) if metadata.file_type().is_file() => Ok(()),
-        Ok(_) => Err(Fault::new(operation, format!("something that is no file stands at {pointer}"))
-            .with_hint("move it away; nothing there was touched")),
+        Ok(_) => Err(
+            Fault::new(operation, format!("something that is no file stands at {pointer}"))
+                .with_hint("move it away; nothing there was touched"),
+        ),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             replace(path, &pointer, content.as_bytes()).map_err(|error| disk_fault(operation.to_owned(), &error))
         }
@@ -211,8 +237,10 @@ fn exclude_our_files(layout: &Layout) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         Err(error) => return Err(error),
     };
-    let missing: Vec<&str> =
-        ["/.claude/worktrees/", ".orchestrate*"].into_iter().filter(|line| !text.lines().any(|there| there == *line)).collect();
+    let missing: Vec<&str> = ["/.claude/worktrees/", ".orchestrate*"]
+        .into_iter()
+        .filter(|line| !text.lines().any(|there| there == *line))
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -238,16 +266,24 @@ pub(crate) fn checkout(repository: &Repository, name: &UnitName) -> Result<Check
     make_directory(layout, &registration.path, &registration.git_directory, &operation)?;
     if !registration.has_index {
         let staged = registration.git_directory.join("orchestrate.index");
-        let index = StagedIndex { worktree: &registration.path, path: &staged };
+        let index = StagedIndex {
+            worktree: &registration.path,
+            path: &staged,
+        };
         index.git(&["read-tree", "HEAD"])?;
         let in_the_way = index.write_files()?;
         if !in_the_way.is_empty() {
             return Ok(Checkout::InTheWay { paths: in_the_way });
         }
-        fs::rename(&staged, registration.git_directory.join("index")).map_err(|error| disk_fault(operation.clone(), &error))?;
+        fs::rename(&staged, registration.git_directory.join("index"))
+            .map_err(|error| disk_fault(operation.clone(), &error))?;
         reach("checkout.indexed");
     }
-    if registration.locked.as_deref().is_some_and(|reason| reason.starts_with(LOCK_REASON)) {
+    if registration
+        .locked
+        .as_deref()
+        .is_some_and(|reason| reason.starts_with(LOCK_REASON))
+    {
         match fs::remove_file(registration.git_directory.join("locked")) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(disk_fault(operation, &error)),
             Ok(()) | Err(_) => {}
@@ -280,7 +316,10 @@ impl StagedIndex<'_> {
         if output.success() {
             Ok(output.stdout)
         } else {
-            Err(Fault::new(format!("git {} failed in {}", arguments.join(" "), self.worktree), output.message()))
+            Err(Fault::new(
+                format!("git {} failed in {}", arguments.join(" "), self.worktree),
+                output.message(),
+            ))
         }
     }
 
@@ -290,7 +329,11 @@ impl StagedIndex<'_> {
         let first = self.run(&["checkout-index", "--all", "--quiet", "--index"])?;
         reach("checkout.half");
         let mut different = self.different()?;
-        let torn: Vec<Utf8PathBuf> = different.iter().filter(|path| self.is_torn_write(path)).cloned().collect();
+        let torn: Vec<Utf8PathBuf> = different
+            .iter()
+            .filter(|path| self.is_torn_write(path))
+            .cloned()
+            .collect();
         if !torn.is_empty() {
             for path in &torn {
                 fs::remove_file(self.worktree.join(path))
@@ -299,9 +342,14 @@ impl StagedIndex<'_> {
             let _ = self.run(&["checkout-index", "--all", "--quiet", "--index"])?;
             different = self.different()?;
         }
-        if let Some(missing) = different.iter().find(|path| fs::symlink_metadata(self.worktree.join(path)).is_err()) {
-            return Err(Fault::new(format!("cannot write {missing} in {}", self.worktree), first.message())
-                .with_hint("free some space, or mend what git says; the next step goes on from here"));
+        if let Some(missing) = different
+            .iter()
+            .find(|path| fs::symlink_metadata(self.worktree.join(path)).is_err())
+        {
+            return Err(
+                Fault::new(format!("cannot write {missing} in {}", self.worktree), first.message())
+                    .with_hint("free some space, or mend what git says; the next step goes on from here"),
+            );
         }
         Ok(different.into_iter().take(5).map(Utf8PathBuf::into_string).collect())
     }
@@ -312,7 +360,9 @@ impl StagedIndex<'_> {
         let _ = self.run(&["update-index", "-q", "--refresh"])?;
         let listed = self.git(&["diff-files", "--name-only", "-z", "--ignore-submodules=all"])?;
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        Ok(names.map(|name| Utf8PathBuf::from(String::from_utf8_lossy(name).into_owned())).collect())
+        Ok(names
+            .map(|name| Utf8PathBuf::from(String::from_utf8_lossy(name).into_owned()))
+            .collect())
     }
 
     /// Returns whether the file is a true beginning of what the checkout would write: a kill in mid-write left it, and

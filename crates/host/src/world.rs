@@ -12,7 +12,7 @@ use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
 use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner};
 use orchestrate_core::time::Timestamp;
-use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned, World, WorktreeFacts};
+use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned, WorktreeFacts, World};
 
 use crate::failpoint::reach;
 use crate::forge::{self, ForgeSettings};
@@ -56,7 +56,12 @@ impl RealWorld {
     pub fn open(start: &Utf8Path, settings: WorldSettings) -> Result<Self, Fault> {
         let mut repository = repository::discover(start)?;
         repository.layout.marker_override.clone_from(&settings.marker_directory);
-        Ok(Self { repository, settings, identity: identity::current()?, windows: Windows::default() })
+        Ok(Self {
+            repository,
+            settings,
+            identity: identity::current()?,
+            windows: Windows::default(),
+        })
     }
 
     /// Returns the repository.
@@ -72,7 +77,12 @@ impl RealWorld {
             ..RunOptions::default()
         };
         // A remote that does not answer names nothing; the local rules that follow decide or refuse.
-        let output = run_bounded(Utf8Path::new("git"), &["ls-remote", "--symref", "origin", "HEAD"], &options).ok()?;
+        let output = run_bounded(
+            Utf8Path::new("git"),
+            &["ls-remote", "--symref", "origin", "HEAD"],
+            &options,
+        )
+        .ok()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let line = text.lines().find(|line| line.starts_with("ref: "))?;
         let name = line.strip_prefix("ref: refs/heads/")?.split_whitespace().next()?;
@@ -82,7 +92,11 @@ impl RealWorld {
     fn runner_arguments(record: &DispatchRecord) -> Vec<String> {
         let words = ["plumbing", "run-worker", record.spec.as_str()];
         let mut arguments: Vec<String> = words.into_iter().map(str::to_owned).collect();
-        arguments.extend([record.unit.to_string(), "--attempt".to_owned(), record.attempt.to_string()]);
+        arguments.extend([
+            record.unit.to_string(),
+            "--attempt".to_owned(),
+            record.attempt.to_string(),
+        ]);
         arguments
     }
 }
@@ -114,8 +128,11 @@ impl World for RealWorld {
 
     fn base(&self, configured: Option<&BaseName>) -> Result<Base, Fault> {
         let remote_head = || self.remote_head();
-        let question =
-            BaseQuestion { environment: self.settings.base.as_deref(), configured, remote_head: &remote_head };
+        let question = BaseQuestion {
+            environment: self.settings.base.as_deref(),
+            configured,
+            remote_head: &remote_head,
+        };
         git::base(&self.repository.git, &question)
     }
 
@@ -151,7 +168,10 @@ impl World for RealWorld {
         };
         let mut leases = BTreeMap::new();
         for registration in registrations {
-            let unit = registration.branch.as_deref().and_then(|branch| UnitName::from_branch(branch).ok());
+            let unit = registration
+                .branch
+                .as_deref()
+                .and_then(|branch| UnitName::from_branch(branch).ok());
             if let Some(name) = unit.filter(|name| name.spec == *spec) {
                 let probed = lease::probe(&lease::path(&registration.git_directory));
                 leases.insert(name.unit, probed);
@@ -225,12 +245,19 @@ impl World for RealWorld {
         let spawned = match record.launch.manner {
             LaunchManner::Foreground => {
                 let status = process::run_foreground(program, &arguments, directory)?;
-                Spawned::Ended { status: process::describe_end(status) }
+                Spawned::Ended {
+                    status: process::describe_end(status),
+                }
             }
             LaunchManner::Background | LaunchManner::Printed => {
                 let log = self.repository.layout.log(&record.name());
-                let start =
-                    DetachedStart { program, arguments: &arguments, directory, log: &log, timeout: START_TIMEOUT };
+                let start = DetachedStart {
+                    program,
+                    arguments: &arguments,
+                    directory,
+                    log: &log,
+                    timeout: START_TIMEOUT,
+                };
                 match process::spawn_detached(&start)? {
                     Handshake::Started { pid } => Spawned::Started { pid },
                     Handshake::Refused { why } => Spawned::Refused { why },

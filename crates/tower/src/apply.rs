@@ -7,7 +7,7 @@ use orchestrate_core::observed::Observed;
 use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::plan::{BranchAct, DispatchPlan, HoldReason, NoDispatch, WorktreeAct};
 use orchestrate_core::record::marker;
-use orchestrate_core::world::{Fault, Race, Reading, World, WorktreeFacts};
+use orchestrate_core::world::{Fault, Race, Reading, WorktreeFacts, World};
 
 use crate::gate::Passed;
 use crate::lock::Held;
@@ -106,6 +106,8 @@ fn write_markers(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) ->
 fn won(race: Race, what: &str) -> Result<(), Stopped> {
     match race {
         Race::Won => Ok(()),
-        Race::Lost => Err(Stopped::Moved(NoDispatch::Hold(HoldReason::Moved { now: what.to_owned() }))),
+        Race::Lost => Err(Stopped::Moved(NoDispatch::Hold(HoldReason::Moved {
+            now: what.to_owned(),
+        }))),
     }
 }

@@ -53,7 +53,12 @@ pub fn check<'window>(
 ) -> Result<Passed<'window>, NoDispatch> {
     let spec = held.spec();
     let halt = |reason| NoDispatch::Halt(vec![reason]);
-    let sign_off_fault = |fault: String| halt(HaltReason::SignOff { spec: spec.to_string(), fault });
+    let sign_off_fault = |fault: String| {
+        halt(HaltReason::SignOff {
+            spec: spec.to_string(),
+            fault,
+        })
+    };
     let brief = match world.committed(&base.commit, spec, BundleFile::KickoffBrief) {
         Observed::Known(brief) => brief,
         Observed::Absent(why) => return Err(sign_off_fault(why.reason)),
@@ -63,7 +68,13 @@ pub fn check<'window>(
     let texts = texts_at(world, spec, &base.commit)?;
     let at = format!("{} at {}", base.name, base.commit.short());
     let changed = |signed: String, now: String, pre_change: bool| {
-        halt(HaltReason::Changed { spec: spec.to_string(), signed, now, at: at.clone(), pre_change })
+        halt(HaltReason::Changed {
+            spec: spec.to_string(),
+            signed,
+            now,
+            at: at.clone(),
+            pre_change,
+        })
     };
     match freshness(&record, &texts).map_err(|error| sign_off_fault(error.to_string()))? {
         Freshness::Matches => {}
@@ -73,15 +84,25 @@ pub fn check<'window>(
     let anchor_of = |texts: &BundleTexts| content_anchor(texts).map_err(|error| sign_off_fault(error.to_string()));
     let signed = anchor_of(&texts)?;
     if anchor_of(working)? != signed {
-        return Err(halt(HaltReason::WorkingCopyDiffers { spec: spec.to_string(), base: base.name.to_string() }));
+        return Err(halt(HaltReason::WorkingCopyDiffers {
+            spec: spec.to_string(),
+            base: base.name.to_string(),
+        }));
     }
     if *start != base.commit && anchor_of(&texts_at(world, spec, start)?)? != signed {
         return Err(halt(HaltReason::WorktreeTaken {
-            by: format!("the unit's worktree is at {}, where the spec is not the signed one", start.short()),
+            by: format!(
+                "the unit's worktree is at {}, where the spec is not the signed one",
+                start.short()
+            ),
             remedy: "remove that worktree and its branch, if nothing in them is needed".to_owned(),
         }));
     }
-    Ok(Passed { start: start.clone(), anchor: record.anchor, window: PhantomData })
+    Ok(Passed {
+        start: start.clone(),
+        anchor: record.anchor,
+        window: PhantomData,
+    })
 }
 
 fn texts_at(world: &dyn World, spec: &SpecId, commit: &CommitId) -> Result<BundleTexts, NoDispatch> {
@@ -89,12 +110,18 @@ fn texts_at(world: &dyn World, spec: &SpecId, commit: &CommitId) -> Result<Bundl
         Ok(Observed::Known(texts)) => Ok(texts),
         Ok(Observed::Absent(why) | Observed::Unknown(why)) => {
             let fault = format!("the bundle is not complete there: {why}");
-            Err(NoDispatch::Halt(vec![HaltReason::SignOff { spec: spec.to_string(), fault }]))
+            Err(NoDispatch::Halt(vec![HaltReason::SignOff {
+                spec: spec.to_string(),
+                fault,
+            }]))
         }
         Err(why) => Err(unread(why)),
     }
 }
 
 fn unread(why: Why) -> NoDispatch {
-    NoDispatch::Hold(HoldReason::Evidence { of: "whether the signed spec is unchanged".to_owned(), why })
+    NoDispatch::Hold(HoldReason::Evidence {
+        of: "whether the signed spec is unchanged".to_owned(),
+        why,
+    })
 }

@@ -70,8 +70,13 @@ fn dispatches(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<Unit, Obser
     };
     let unit = |name: &String| Unit::parse(name.strip_suffix(".json")?).ok();
     let read = |unit: Unit| {
-        let place = Place::DispatchRecord(UnitName { spec: spec.clone(), unit: unit.clone() });
-        let found = record(world, &place, |bytes| DispatchRecord::parse(bytes).map_err(|fault| fault.to_string()));
+        let place = Place::DispatchRecord(UnitName {
+            spec: spec.clone(),
+            unit: unit.clone(),
+        });
+        let found = record(world, &place, |bytes| {
+            DispatchRecord::parse(bytes).map_err(|fault| fault.to_string())
+        });
         (unit, found)
     };
     Observed::Known(names.iter().filter_map(unit).map(read).collect())
@@ -83,14 +88,26 @@ fn with_launches(
     dispatches: BTreeMap<Unit, Observed<DispatchRecord>>,
 ) -> BTreeMap<Unit, UnitRecords> {
     let complete = |(unit, dispatch): (Unit, Observed<DispatchRecord>)| {
-        let place = Place::LaunchRecord(UnitName { spec: spec.clone(), unit: unit.clone() });
-        let launch = record(world, &place, |bytes| LaunchRecord::parse(bytes).map_err(|fault| fault.to_string()));
+        let place = Place::LaunchRecord(UnitName {
+            spec: spec.clone(),
+            unit: unit.clone(),
+        });
+        let launch = record(world, &place, |bytes| {
+            LaunchRecord::parse(bytes).map_err(|fault| fault.to_string())
+        });
         let tower = match &dispatch {
             Observed::Known(record) => world.liveness(&record.tower),
             Observed::Absent(why) => Observed::Absent(why.clone()),
             Observed::Unknown(why) => Observed::Unknown(why.clone()),
         };
-        (unit, UnitRecords { dispatch, launch, tower })
+        (
+            unit,
+            UnitRecords {
+                dispatch,
+                launch,
+                tower,
+            },
+        )
     };
     dispatches.into_iter().map(complete).collect()
 }
@@ -110,4 +127,3 @@ fn record<T>(world: &dyn World, place: &Place, parse: impl Fn(&[u8]) -> Result<T
         Reading::Unreadable(cause) => unreadable(&cause),
     }
 }
-

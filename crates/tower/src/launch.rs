@@ -30,6 +30,8 @@ pub struct BackendLauncher<'a> {
     pub has_skill: bool,
     /// What finds programs.
     pub programs: &'a dyn Programs,
+    /// Asks a person whether a worktree may be used again; none where nobody can be asked.
+    pub confirm: Option<&'a dyn Fn(&str) -> bool>,
 }
 
 impl BackendLauncher<'_> {
@@ -38,8 +40,10 @@ impl BackendLauncher<'_> {
             return Ok(backend.clone());
         }
         let choice = self.settings.dispatch_backend_for(&name.spec).choice.to_string();
-        BackendName::parse(&choice)
-            .map_err(|error| HaltReason::Backend { backend: choice, why: Why::new(error.to_string()) })
+        BackendName::parse(&choice).map_err(|error| HaltReason::Backend {
+            backend: choice,
+            why: Why::new(error.to_string()),
+        })
     }
 
     /// Returns the unit's worktree and its git directory: the registered one, else where it will be registered.
@@ -47,9 +51,10 @@ impl BackendLauncher<'_> {
         let registered = repository::discover(&self.layout.primary).and_then(|found| found.registration(name));
         match registered {
             Ok(Some(registration)) => (registration.path, registration.git_directory),
-            Ok(None) | Err(_) => {
-                (self.layout.worktree(name), self.layout.common.join("worktrees").join(name.worktree()))
-            }
+            Ok(None) | Err(_) => (
+                self.layout.worktree(name),
+                self.layout.common.join("worktrees").join(name.worktree()),
+            ),
         }
     }
 }
@@ -58,7 +63,10 @@ impl Launcher for BackendLauncher<'_> {
     fn order(&self, bundle: &Bundle, name: &UnitName) -> Result<Launch, HaltReason> {
         let rules = self.rules.as_ref().map_err(Clone::clone)?;
         let configured = self.configured(name)?;
-        let refused = |why| HaltReason::Backend { backend: configured.to_string(), why };
+        let refused = |why| HaltReason::Backend {
+            backend: configured.to_string(),
+            why,
+        };
         let command = &self.settings.command_backend.value;
         let resolved = backend::resolve(&configured, command, self.programs).map_err(refused)?;
         // Only Claude Code knows the skill; any other program gets the whole text.
@@ -80,7 +88,14 @@ impl Launcher for BackendLauncher<'_> {
         if !order.argv.is_empty() {
             launch_guard(&order.argv, &|path| settings_text(&self.layout, path)).map_err(refused)?;
         }
-        Ok(Launch { order, note: resolved.note })
+        Ok(Launch {
+            order,
+            note: resolved.note,
+        })
+    }
+
+    fn may_reuse(&self, worktree: &str) -> bool {
+        self.confirm.is_none_or(|ask| ask(worktree))
     }
 }
 

@@ -65,11 +65,19 @@ pub fn with<T>(
     body: impl for<'window> FnOnce(&mut dyn World, Held<'window>) -> T,
 ) -> Result<Released<T>, LockRefusal> {
     if world.enter_window(spec)? == Race::Lost {
-        let why = Why::new(format!("another tower on this machine is in the dispatch window of specs/{spec}"));
+        let why = Why::new(format!(
+            "another tower on this machine is in the dispatch window of specs/{spec}"
+        ));
         return Err(LockRefusal::Busy(why));
     }
     let result = acquire(world, spec, LockKind::Process, stale_lock_minutes).map(|nonce| {
-        let value = body(world, Held { spec: spec.clone(), window: PhantomData });
+        let value = body(
+            world,
+            Held {
+                spec: spec.clone(),
+                window: PhantomData,
+            },
+        );
         let note = release(world, spec, &nonce).err().map(|fault| fault.to_string());
         Released { value, note }
     });
@@ -97,10 +105,11 @@ pub fn acquire_detached(world: &mut dyn World, spec: &SpecId, stale_lock_minutes
 /// When the lock cannot be removed.
 pub fn release_detached(world: &mut dyn World, spec: &SpecId) -> Result<(), Fault> {
     match look(world, spec) {
-        Seen::Lock { owner: Owner::Ours(owner), .. } if owner.kind == LockKind::Process => Ok(()),
-        Seen::Lock { owner, modified } => {
-            move_aside_and_remove(world, spec, &Expected { owner, modified }).map(|_| ())
-        }
+        Seen::Lock {
+            owner: Owner::Ours(owner),
+            ..
+        } if owner.kind == LockKind::Process => Ok(()),
+        Seen::Lock { owner, modified } => move_aside_and_remove(world, spec, &Expected { owner, modified }).map(|_| ()),
         Seen::Free | Seen::Strange(_) => Ok(()),
     }
 }
@@ -123,9 +132,10 @@ enum Seen {
 fn look(world: &dyn World, spec: &SpecId) -> Seen {
     match world.read(&Place::Lock(spec.clone())) {
         Reading::Absent => Seen::Free,
-        Reading::Directory { modified } => {
-            Seen::Lock { owner: owner_of(world, &LockDirectory::Published(spec.clone())), modified }
-        }
+        Reading::Directory { modified } => Seen::Lock {
+            owner: owner_of(world, &LockDirectory::Published(spec.clone())),
+            modified,
+        },
         Reading::Symlink => Seen::Strange("a symbolic link stands there, as later versions of the reference make"),
         Reading::File { .. } => Seen::Strange("a file stands there"),
         Reading::Special => Seen::Strange("something that is no directory stands there"),
@@ -160,19 +170,25 @@ fn acquire(
             }
             Seen::Strange(what) => {
                 let why = Why::new(format!("specs/{spec}/.orchestrate.lock is taken: {what}"));
-                return Err(LockRefusal::Busy(why.with_hint("look at it; remove it if nobody works on the bundle")));
+                return Err(LockRefusal::Busy(
+                    why.with_hint("look at it; remove it if nobody works on the bundle"),
+                ));
             }
             Seen::Lock { owner, modified } => {
                 if let Some(why) = still_held(world, spec, &owner, modified, stale_lock_minutes) {
                     return Err(LockRefusal::Busy(why));
                 }
                 if move_aside_and_remove(world, spec, &Expected { owner, modified })? == Race::Lost {
-                    return Err(LockRefusal::Busy(Why::new("the lock changed hands while it was broken")));
+                    return Err(LockRefusal::Busy(Why::new(
+                        "the lock changed hands while it was broken",
+                    )));
                 }
             }
         }
     }
-    Err(LockRefusal::Busy(Why::new("other towers take the lock again and again")))
+    Err(LockRefusal::Busy(Why::new(
+        "other towers take the lock again and again",
+    )))
 }
 
 /// Returns why a lock must be taken for held, nothing when there is evidence that it is not.
@@ -194,11 +210,16 @@ fn still_held(
     let age = world.now().seconds_since(modified);
     if age < 0 {
         let why = Why::new(format!("the lock of {holder} lies in the future"));
-        return Some(why.with_hint(format!("check the clock; remove specs/{spec}/.orchestrate.lock if nobody holds it")));
+        return Some(why.with_hint(format!(
+            "check the clock; remove specs/{spec}/.orchestrate.lock if nobody holds it"
+        )));
     }
     (age / 60 <= stale_lock_minutes).then(|| {
-        Why::new(format!("specs/{spec} is locked by {holder}, since {}", modified.age_at(world.now())))
-            .with_hint(format!("it counts as stale after {stale_lock_minutes} min"))
+        Why::new(format!(
+            "specs/{spec} is locked by {holder}, since {}",
+            modified.age_at(world.now())
+        ))
+        .with_hint(format!("it counts as stale after {stale_lock_minutes} min"))
     })
 }
 
@@ -225,8 +246,14 @@ fn is_owned_by(world: &dyn World, spec: &SpecId, nonce: &Nonce) -> bool {
 /// Releases the lock if it still is ours.
 fn release(world: &mut dyn World, spec: &SpecId, nonce: &Nonce) -> Result<(), Fault> {
     match look(world, spec) {
-        Seen::Lock { owner: Owner::Ours(owner), modified } if owner.nonce == *nonce => {
-            let expected = Expected { owner: Owner::Ours(owner), modified };
+        Seen::Lock {
+            owner: Owner::Ours(owner),
+            modified,
+        } if owner.nonce == *nonce => {
+            let expected = Expected {
+                owner: Owner::Ours(owner),
+                modified,
+            };
             move_aside_and_remove(world, spec, &expected).map(|_| ())
         }
         Seen::Lock { .. } | Seen::Free | Seen::Strange(_) => Err(Fault::new(
@@ -249,7 +276,13 @@ fn move_aside_and_remove(world: &mut dyn World, spec: &SpecId, expected: &Expect
     if let Err(fault) = world.publish(&Place::Lock(spec.clone()), &aside.place()) {
         match world.read(&aside.place()) {
             Reading::Directory { .. } => {}
-            Reading::Absent => return if matches!(look(world, spec), Seen::Free) { Ok(Race::Won) } else { Err(fault) },
+            Reading::Absent => {
+                return if matches!(look(world, spec), Seen::Free) {
+                    Ok(Race::Won)
+                } else {
+                    Err(fault)
+                };
+            }
             Reading::File { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => return Err(fault),
         }
     }

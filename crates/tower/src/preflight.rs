@@ -20,7 +20,11 @@ pub fn open_bundle(world: &dyn World, spec: &SpecId) -> Result<(Bundle, BundleTe
     {
         reasons.push(reason);
     }
-    if reasons.is_empty() { Ok((bundle, texts)) } else { Err(reasons) }
+    if reasons.is_empty() {
+        Ok((bundle, texts))
+    } else {
+        Err(reasons)
+    }
 }
 
 /// Returns the bundle of the working copy, whatever its status.
@@ -36,7 +40,9 @@ pub fn read_bundle(world: &dyn World, spec: &SpecId) -> Result<(Bundle, BundleTe
                 Some(help) => format!("{diagnostic} ({help})"),
                 None => diagnostic.to_string(),
             };
-            Err(vec![HaltReason::BundleInvalid { findings: diagnostics.iter().map(finding).collect() }])
+            Err(vec![HaltReason::BundleInvalid {
+                findings: diagnostics.iter().map(finding).collect(),
+            }])
         }
     }
 }
@@ -64,7 +70,9 @@ fn read_file(world: &dyn World, spec: &SpecId, file: BundleFile) -> Result<Vec<u
         Reading::File { bytes, .. } => Ok(bytes),
         Reading::Absent => Err(format!("{place} is missing")),
         Reading::Directory { .. } => Err(format!("{place} is a directory")),
-        Reading::Symlink => Err(format!("{place} is a symbolic link; bundles are read from real files only")),
+        Reading::Symlink => Err(format!(
+            "{place} is a symbolic link; bundles are read from real files only"
+        )),
         Reading::Special => Err(format!("{place} is no regular file")),
         Reading::Unreadable(cause) => Err(format!("{place} cannot be read: {cause}")),
     }
@@ -78,13 +86,22 @@ fn status_gate(bundle: &Bundle) -> Result<(), HaltReason> {
         Status::Draft => format!("a person reviews specs/{spec} and signs it (/spec-kickoff), which makes it Ready"),
         Status::Done | Status::Retired | Status::Superseded => "there is nothing to orchestrate".to_owned(),
     };
-    Err(HaltReason::Status { spec: spec.to_string(), status: bundle.status.to_string(), remedy })
+    Err(HaltReason::Status {
+        spec: spec.to_string(),
+        status: bundle.status.to_string(),
+        remedy,
+    })
 }
 
 fn signed(world: &dyn World, spec: &SpecId) -> Result<(), HaltReason> {
-    let fault = |fault: String| HaltReason::SignOff { spec: spec.to_string(), fault };
+    let fault = |fault: String| HaltReason::SignOff {
+        spec: spec.to_string(),
+        fault,
+    };
     let brief = read_file(world, spec, BundleFile::KickoffBrief).map_err(fault)?;
-    parse_sign_off(spec, &brief).map(|_| ()).map_err(|error| fault(error.to_string()))
+    parse_sign_off(spec, &brief)
+        .map(|_| ())
+        .map_err(|error| fault(error.to_string()))
 }
 
 /// A bundle's four texts as one commit has them.

@@ -21,7 +21,11 @@ pub fn own_text(bundle: &Bundle, name: &UnitName, rules: &str) -> String {
     let tasks: Vec<&Task> = name.unit.tasks().filter_map(|id| bundle.task(id)).collect();
     // Writing to a string cannot fail.
     let _ = write!(text, "# Unit {} of specs/{}\n\n", name.unit, name.spec);
-    let _ = writeln!(text, "Branch `{}`, in this directory, which is the unit's own worktree.", name.branch());
+    let _ = writeln!(
+        text,
+        "Branch `{}`, in this directory, which is the unit's own worktree.",
+        name.branch()
+    );
     let _ = writeln!(text, "The spec: {}.", bundle.title);
     if !bundle.goal.trim().is_empty() {
         let _ = write!(text, "\n## Goal of the spec\n\n{}\n", bundle.goal.trim());
@@ -38,7 +42,11 @@ fn describe_task(text: &mut String, name: &UnitName, task: &Task) {
     let _ = write!(text, "\n## Task {} — {}\n\n", task.id, task.title);
     let _ = writeln!(text, "- **Deliverables:** {}", task.deliverables.trim());
     let _ = writeln!(text, "- **Done when:** {}", task.done_when.trim());
-    let _ = writeln!(text, "- **Completion line:** `Planwright-Task: {}/{}`", name.spec, task.id);
+    let _ = writeln!(
+        text,
+        "- **Completion line:** `Planwright-Task: {}/{}`",
+        name.spec, task.id
+    );
 }
 
 fn describe_citations(text: &mut String, bundle: &Bundle, tasks: &[&Task]) {

@@ -12,7 +12,7 @@ use orchestrate_core::plan::{
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::select::Choice;
-use orchestrate_core::world::{Checkout, Fault, Spawned, World, WorktreeFacts};
+use orchestrate_core::world::{Checkout, Fault, Spawned, WorktreeFacts, World};
 use orchestrate_spec::{Bundle, BundleTexts};
 
 use crate::apply::{Stopped, apply};
@@ -45,6 +45,10 @@ pub trait Launcher {
     /// # Errors
     /// Why no worker can be started for it.
     fn order(&self, bundle: &Bundle, name: &UnitName) -> Result<Launch, HaltReason>;
+
+    /// Returns whether a worktree of an earlier attempt, complete and clean, may be used again. Asks a person where
+    /// there is one; without anybody to ask it may.
+    fn may_reuse(&self, worktree: &str) -> bool;
 }
 
 /// A composed launch.
@@ -136,12 +140,30 @@ fn advance(
     let survey = survey(world, request, &bundle).map_err(machine)?;
     notes.extend(refused_trailers(&survey.evidence));
     let intent = intend(|unit| name_of(request, unit), &survey.graph, &survey.state, request.cap)?;
-    let launch = launcher.order(&bundle, &intent.name).map_err(|reason| NoDispatch::Halt(vec![reason]))?;
+    let launch = launcher
+        .order(&bundle, &intent.name)
+        .map_err(|reason| NoDispatch::Halt(vec![reason]))?;
     if request.dry_run {
-        return Ok(StepOutcome::WouldDispatch { intent, base: survey.evidence.base });
+        notes.extend(launch.note);
+        return Ok(StepOutcome::WouldDispatch {
+            intent,
+            base: survey.evidence.base,
+        });
     }
     notes.extend(launch.note);
-    let order = Order { request, texts: &texts, graph: &survey.graph, intent: &intent, launch: launch.order };
+    if let Observed::Known(WorktreeFacts::Ours(earlier)) = world.worktree(&intent.name)
+        && earlier.complete
+        && !launcher.may_reuse(&earlier.path)
+    {
+        return Err(NoDispatch::Hold(HoldReason::ReuseDeclined { path: earlier.path }));
+    }
+    let order = Order {
+        request,
+        texts: &texts,
+        graph: &survey.graph,
+        intent: &intent,
+        launch: launch.order,
+    };
     let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
         record_dispatch(world, &held, &order)
     });
@@ -152,7 +174,11 @@ fn advance(
     notes.extend(released.note);
     let plan = released.value?;
     let spawned = hand_over(world, &plan)?;
-    Ok(StepOutcome::Dispatched(Box::new(Dispatched { record: plan.record, choice: intent.choice, spawned })))
+    Ok(StepOutcome::Dispatched(Box::new(Dispatched {
+        record: plan.record,
+        choice: intent.choice,
+        spawned,
+    })))
 }
 
 /// What the locked window works with.
@@ -185,7 +211,11 @@ fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Order<'_>) ->
     dependencies_are_in(world, order.graph, &state, &intent.choice, &start, &base)?;
     let passed = gate::check(held, world, &base, &start, order.texts)?;
     let nonce = world.nonce().map_err(machine)?;
-    let attempt = Attempt { tower: world.identity(), attempt: nonce, dispatched: world.now() };
+    let attempt = Attempt {
+        tower: world.identity(),
+        attempt: nonce,
+        dispatched: world.now(),
+    };
     let record = DispatchRecord::new(
         intent.name.clone(),
         base.name.clone(),
@@ -194,7 +224,11 @@ fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Order<'_>) ->
         attempt,
         order.launch.clone(),
     );
-    let plan = DispatchPlan { record, branch, worktree: act };
+    let plan = DispatchPlan {
+        record,
+        branch,
+        worktree: act,
+    };
     match apply(held, passed, world, &plan) {
         Ok(()) => Ok(plan),
         Err(Stopped::Fault(fault)) => Err(machine(fault)),
@@ -222,7 +256,10 @@ fn dependencies_are_in(
     base: &Base,
 ) -> Result<(), NoDispatch> {
     let landed = state.landed();
-    let dependencies = graph.task(&choice.task).map(|task| task.dependencies.as_slice()).unwrap_or_default();
+    let dependencies = graph
+        .task(&choice.task)
+        .map(|task| task.dependencies.as_slice())
+        .unwrap_or_default();
     for dependency in dependencies {
         let Some(commit) = landed.get(dependency) else {
             let now = format!("dependency {dependency} has not landed");
@@ -261,21 +298,33 @@ fn hand_over(world: &mut dyn World, plan: &DispatchPlan) -> Result<Spawned, NoDi
         LaunchManner::Background | LaunchManner::Foreground => world.spawn(record).map_err(machine),
         LaunchManner::Printed => {
             let launch = LaunchRecord::new(record.attempt.clone(), world.now(), None);
-            world.write(&Place::LaunchRecord(name), &launch.render()).map_err(machine)?;
-            Ok(Spawned::Refused { why: "a person starts it".to_owned() })
+            world
+                .write(&Place::LaunchRecord(name), &launch.render())
+                .map_err(machine)?;
+            Ok(Spawned::Refused {
+                why: "a person starts it".to_owned(),
+            })
         }
     }
 }
 
 fn name_of(request: &StepRequest, unit: Unit) -> UnitName {
-    UnitName { spec: request.spec.clone(), unit }
+    UnitName {
+        spec: request.spec.clone(),
+        unit,
+    }
 }
 
 fn refused_trailers(evidence: &Evidence) -> Vec<String> {
     let Observed::Known(history) = &evidence.history else {
         return Vec::new();
     };
-    history.refused.iter().take(5).map(|value| format!("a Planwright-Task trailer names no task: {value}")).collect()
+    history
+        .refused
+        .iter()
+        .take(5)
+        .map(|value| format!("a Planwright-Task trailer names no task: {value}"))
+        .collect()
 }
 
 fn machine(fault: Fault) -> NoDispatch {

@@ -19,7 +19,11 @@ pub(crate) fn run(
     let directory = directory.map(|directory| environment.absolute(&directory));
     let mut demo = Demo::prepare(&environment.program, directory)?;
     let summary = demo.run(&mut |event| printer.screen(&format!("{event}\n")))?;
-    let symbols = if speaks_utf8() { Symbols::Unicode } else { Symbols::Ascii };
+    let symbols = if speaks_utf8() {
+        Symbols::Unicode
+    } else {
+        Symbols::Ascii
+    };
     printer.screen(&format!("\n{}", summary.render(columns(), symbols)));
     Ok(exit::DONE)
 }
@@ -28,7 +32,8 @@ pub(crate) fn run(
 pub(crate) fn worker(environment: &Environment) -> Result<u8, Failure> {
     let variable = |name: &str| {
         environment::text(name).ok_or_else(|| {
-            Failure::usage(format!("{name} is not set")).with_hint("the demo's worker is started by a step, never by hand")
+            Failure::usage(format!("{name} is not set"))
+                .with_hint("the demo's worker is started by a step, never by hand")
         })
     };
     let mut prompt = String::new();
@@ -47,7 +52,10 @@ pub(crate) fn worker(environment: &Environment) -> Result<u8, Failure> {
 }
 
 fn speaks_utf8() -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(environment::text).unwrap_or_default();
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(environment::text)
+        .unwrap_or_default();
     let locale = locale.to_ascii_lowercase();
     locale.contains("utf-8") || locale.contains("utf8")
 }

@@ -5,6 +5,7 @@ mod report;
 mod status;
 mod step;
 mod watch;
+mod why;
 
 use crate::arguments::{Arguments, Command};
 use crate::environment::Environment;
@@ -18,8 +19,12 @@ pub(crate) fn run(arguments: Arguments, environment: &Environment, printer: &mut
         None if arguments.step.watch => watch::run(&arguments.step, environment, printer),
         None => step::run(&arguments.step, environment, printer),
         Some(Command::Status { spec, .. }) => status::run(spec.as_deref(), environment, printer),
+        Some(Command::Why { spec, task, .. }) => why::run(&spec, &task, environment, printer),
         Some(Command::Demo { worker: true, .. }) => demo::worker(environment),
-        Some(Command::Demo { directory, worker: false }) => demo::run(directory, environment, printer),
+        Some(Command::Demo {
+            directory,
+            worker: false,
+        }) => demo::run(directory, environment, printer),
         Some(Command::Plumbing { verb }) => plumbing::run(verb, environment, printer),
     }
 }

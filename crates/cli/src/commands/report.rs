@@ -33,7 +33,11 @@ pub(crate) fn exit_code(report: &StepReport, detailed: bool) -> u8 {
         StepOutcome::Dispatched(_) | StepOutcome::WouldDispatch { .. } => exit::DONE,
         StepOutcome::Nothing(NoDispatch::Halt(reasons)) => {
             let machine = |reason: &HaltReason| matches!(reason, HaltReason::Machine(_));
-            if reasons.iter().all(machine) { exit::FAILED } else { exit::HALTED }
+            if reasons.iter().all(machine) {
+                exit::FAILED
+            } else {
+                exit::HALTED
+            }
         }
         StepOutcome::Nothing(NoDispatch::Idle(_) | NoDispatch::Hold(_)) if !detailed => exit::DONE,
         StepOutcome::Nothing(NoDispatch::Idle(IdleReason::AtCap { .. } | IdleReason::Paused)) => exit::CAPPED,
@@ -49,10 +53,24 @@ fn lines(outcome: &StepOutcome) -> Vec<String> {
         StepOutcome::Dispatched(dispatched) => dispatched_lines(dispatched),
         StepOutcome::WouldDispatch { intent, base } => vec![
             format!("would dispatch {} task {}", intent.name.spec, intent.name.unit),
-            format!("  branch    {} at {} ({})", intent.name.branch(), base.commit.short(), base.name),
+            format!(
+                "  branch    {} at {} ({})",
+                intent.name.branch(),
+                base.commit.short(),
+                base.name
+            ),
             why_line(&intent.choice),
             "  nothing was written: no lock, no branch, no worktree".to_owned(),
         ],
+        StepOutcome::Nothing(NoDispatch::Idle(IdleReason::NothingReady { waiting })) => {
+            let mut lines = vec!["nothing to dispatch: nothing is ready".to_owned()];
+            lines.extend(
+                waiting
+                    .iter()
+                    .map(|(task, what)| format!("  {:<5} {what}", task.as_str())),
+            );
+            lines
+        }
         StepOutcome::Nothing(NoDispatch::Idle(reason)) => vec![format!("nothing to dispatch: {reason}")],
         StepOutcome::Nothing(NoDispatch::Hold(reason)) => {
             with_hint(format!("held: {reason}; nothing was dispatched"), reason.remedy())
@@ -82,19 +100,34 @@ fn with_hint_after(mut lines: Vec<String>, hint: Option<String>) -> Vec<String> 
 }
 
 fn dispatched_lines(dispatched: &Dispatched) -> Vec<String> {
-    let Dispatched { record, choice, spawned } = dispatched;
+    let Dispatched {
+        record,
+        choice,
+        spawned,
+    } = dispatched;
     let name = record.name();
     let mut lines = vec![
         format!("dispatched {} task {}", record.spec, record.unit),
-        format!("  branch    {} at {} ({})", name.branch(), record.start.short(), record.base),
-        format!("  worktree  .claude/worktrees/{}", name.worktree()),
+        format!(
+            "  branch    {} at {} ({})",
+            name.branch(),
+            record.start.short(),
+            record.base
+        ),
+        format!(
+            "  worktree  .claude/worktrees/{0}        open: claude --worktree {0}",
+            name.worktree()
+        ),
         format!("  worker    {}", worker_line(dispatched)),
         why_line(choice),
     ];
     if let (LaunchManner::Printed, Spawned::Refused { .. }) = (record.launch.manner, spawned) {
         lines.push(String::new());
         lines.push("Start it by pasting this; pasting it twice is refused:".to_owned());
-        lines.push(format!("  orchestrate plumbing run-worker {} {} --attempt {}", record.spec, record.unit, record.attempt));
+        lines.push(format!(
+            "  orchestrate plumbing run-worker {} {} --attempt {}",
+            record.spec, record.unit, record.attempt
+        ));
     }
     lines
 }
@@ -116,7 +149,12 @@ fn why_line(choice: &Choice) -> String {
     let also = if choice.also_ready.is_empty() {
         "none".to_owned()
     } else {
-        choice.also_ready.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
+        choice
+            .also_ready
+            .iter()
+            .map(TaskId::as_str)
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     format!(
         "  why {:<5} head of the critical path {} ({}); also ready: {also}",
@@ -161,7 +199,11 @@ fn as_json(report: &StepReport) -> Value {
 }
 
 fn dispatched_json(dispatched: &Dispatched) -> Value {
-    let Dispatched { record, choice, spawned } = dispatched;
+    let Dispatched {
+        record,
+        choice,
+        spawned,
+    } = dispatched;
     let worker = match spawned {
         Spawned::Started { pid } => json!({ "state": "started", "pid": pid }),
         Spawned::Ended { status } => json!({ "state": "ended", "status": status }),

@@ -35,13 +35,21 @@ fn print_text(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
     let id_width = widest(survey, |task| task.id.as_str().chars().count());
     let title_width = widest(survey, |task| task.title.chars().count()).min(40);
     for task in &survey.graph.tasks {
-        let Some(report) = survey.state.tasks.get(&task.id) else { continue };
+        let Some(report) = survey.state.tasks.get(&task.id) else {
+            continue;
+        };
         let title = cut(&task.title, title_width);
         let state = word(&survey.state, &task.id);
         let detail = detail(survey, &task.id, report);
-        printer.line(&format!("  {:<id_width$}  {title:<title_width$}  {state:<11}  {detail}", task.id.as_str()));
+        printer.line(&format!(
+            "  {:<id_width$}  {title:<title_width$}  {state:<11}  {detail}",
+            task.id.as_str()
+        ));
         if let Some(hint) = hint(report) {
-            printer.line(&format!("  {:<id_width$}  {:<title_width$}  {:<11}  → {hint}", "", "", ""));
+            printer.line(&format!(
+                "  {:<id_width$}  {:<title_width$}  {:<11}  → {hint}",
+                "", "", ""
+            ));
         }
     }
     printer.line("");
@@ -50,7 +58,12 @@ fn print_text(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
 
 fn headline(bundle: &Bundle, survey: &Survey) -> String {
     let count = |wanted: &[&str]| {
-        survey.graph.tasks.iter().filter(|task| wanted.contains(&word(&survey.state, &task.id))).count()
+        survey
+            .graph
+            .tasks
+            .iter()
+            .filter(|task| wanted.contains(&word(&survey.state, &task.id)))
+            .count()
     };
     let mut parts = vec![
         bundle.spec.to_string(),
@@ -77,13 +90,22 @@ fn next_line(survey: &Survey) -> String {
         Some(choice) => choice.task.to_string(),
         None => "nothing is ready".to_owned(),
     };
-    format!("next: {next} · critical path {} · base {} at {}", path.join(" → "), survey.evidence.base.name, survey.evidence.base.commit.short())
+    format!(
+        "next: {next} · critical path {} · base {} at {}",
+        path.join(" → "),
+        survey.evidence.base.name,
+        survey.evidence.base.commit.short()
+    )
 }
 
 /// What decided, or what is missing.
 fn detail(survey: &Survey, task: &TaskId, report: &TaskReport) -> String {
     if let (TaskState::Landed { .. }, Some(row)) = (&report.state, report.decided_by) {
-        let running = if report.worker_still_running { ", a worker still runs" } else { "" };
+        let running = if report.worker_still_running {
+            ", a worker still runs"
+        } else {
+            ""
+        };
         return format!("{}{running}", landed_by(report, row));
     }
     match &report.parked {

@@ -4,7 +4,7 @@ use orchestrate_core::identifier::{BackendName, SpecId};
 use orchestrate_tower::launch::BackendLauncher;
 use orchestrate_tower::step::{StepReport, step};
 
-use crate::arguments::StepArguments;
+use crate::arguments::{Format, StepArguments};
 use crate::commands::report;
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -13,11 +13,7 @@ use crate::session::Session;
 use crate::settings;
 
 /// Runs one step and returns its exit code.
-pub(crate) fn run(
-    arguments: &StepArguments,
-    environment: &Environment,
-    printer: &mut Printer,
-) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
     let (_, report) = advance(arguments, environment, printer, None)?;
     report::print(&report, printer);
     Ok(report::exit_code(&report, arguments.detailed_exitcode))
@@ -42,6 +38,7 @@ pub(crate) fn advance(
         }
         rules
     });
+    let is_attended = environment.has_terminal && !arguments.unattended;
     let backend = arguments.backend.as_deref().map(BackendName::parse).transpose();
     let launcher = BackendLauncher {
         layout: session.world.repository().layout.clone(),
@@ -50,7 +47,17 @@ pub(crate) fn advance(
         rules,
         has_skill: settings::has_skill(environment, session.world.repository()),
         programs: &environment.programs,
+        confirm: is_attended.then_some(&confirm_reuse),
     };
     let report = step(&mut session.world, &request, &launcher);
     Ok((spec, report))
+}
+
+/// Asks the person at the terminal one question.
+fn confirm_reuse(worktree: &str) -> bool {
+    Printer::new(Format::Human).talk(&format!(
+        "use the clean worktree {worktree} of an earlier attempt again? [y/N]"
+    ));
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
 }

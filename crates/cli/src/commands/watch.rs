@@ -14,17 +14,20 @@ use crate::printer::Printer;
 use crate::session::Session;
 
 /// Runs the loop and returns its exit code.
-pub(crate) fn run(
-    arguments: &StepArguments,
-    environment: &Environment,
-    printer: &mut Printer,
-) -> Result<u8, Failure> {
+pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
     let session = Session::open(environment, &environment.directory, printer)?;
     let spec = session.resolve_spec(arguments.spec.as_deref())?;
     let interval = session.settings.watch_interval.value;
     let paths = driver::watched_paths(&session.world.repository().layout, &spec);
     drop(session);
-    let mut watched = Watched { arguments, environment, printer, spec, last: None, code: 0 };
+    let mut watched = Watched {
+        arguments,
+        environment,
+        printer,
+        spec,
+        last: None,
+        code: 0,
+    };
     let reason = driver::run(&paths, interval, || watched.step()).map_err(|error| match error {
         DriverError::Step(failure) => failure,
         DriverError::Illegal(event) => Failure::failed(format!("the watch loop failed: {event}")),

@@ -23,7 +23,9 @@ pub(crate) fn run(
     let refuse = |failure: Failure| failure.with_exit(FAIL_CLOSED);
     let tasks: Vec<TaskId> = tasks
         .iter()
-        .map(|task| TaskId::parse(task).map_err(|error| refuse(Failure::failed(format!("orchestrate-marker: {error}")))))
+        .map(|task| {
+            TaskId::parse(task).map_err(|error| refuse(Failure::failed(format!("orchestrate-marker: {error}"))))
+        })
         .collect::<Result<_, _>>()?;
     let (mut session, spec) = open(directory, environment, printer)?;
     let result = match verb {
@@ -34,7 +36,11 @@ pub(crate) fn run(
 }
 
 fn markers(spec: &SpecId, tasks: &[TaskId]) -> Vec<Place> {
-    let of = |home| tasks.iter().map(move |task| Place::Marker(spec.clone(), task.clone(), home));
+    let of = |home| {
+        tasks
+            .iter()
+            .map(move |task| Place::Marker(spec.clone(), task.clone(), home))
+    };
     MarkerHome::ALL.into_iter().flat_map(of).collect()
 }
 
@@ -44,8 +50,11 @@ fn write(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), F
         match world.read(&place) {
             Reading::Absent | Reading::File { .. } => {}
             Reading::Directory { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
-                return Err(Fault::new(format!("cannot write {place}"), "something that is no marker stands there")
-                    .with_hint("look at it and move it away; no marker was written"));
+                return Err(Fault::new(
+                    format!("cannot write {place}"),
+                    "something that is no marker stands there",
+                )
+                .with_hint("look at it and move it away; no marker was written"));
             }
         }
     }
@@ -53,7 +62,9 @@ fn write(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), F
         world.create_directory(&Place::MarkerDirectory(spec.clone(), home))?;
     }
     let bytes = marker::render(world.now());
-    markers(spec, tasks).iter().try_for_each(|place| world.write(place, &bytes))
+    markers(spec, tasks)
+        .iter()
+        .try_for_each(|place| world.write(place, &bytes))
 }
 
 /// Gives the units up: their markers and our own records go, so that nothing claims them any more. A worker that
@@ -79,9 +90,14 @@ fn records(world: &dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<Vec<Pla
     let mut places = Vec::new();
     for name in names {
         let stem = name.strip_suffix(".launch.json").or_else(|| name.strip_suffix(".json"));
-        let Some(unit) = stem.and_then(|stem| Unit::parse(stem).ok()) else { continue };
+        let Some(unit) = stem.and_then(|stem| Unit::parse(stem).ok()) else {
+            continue;
+        };
         if unit.tasks().any(|member| tasks.contains(member)) {
-            let unit = UnitName { spec: spec.clone(), unit };
+            let unit = UnitName {
+                spec: spec.clone(),
+                unit,
+            };
             places.extend([Place::LaunchRecord(unit.clone()), Place::DispatchRecord(unit)]);
         }
     }

@@ -21,19 +21,28 @@ use crate::session::Session;
 const FAIL_CLOSED: u8 = 2;
 
 /// The verbs that are scripts of the reference; each has a shim in `scripts/`.
-const NAMES: &[&str] = &["orchestrate-lock", "orchestrate-marker", "orchestrate-select", "orchestrate-state", "spec-anchor"];
+const NAMES: &[&str] = &[
+    "orchestrate-lock",
+    "orchestrate-marker",
+    "orchestrate-select",
+    "orchestrate-state",
+    "spec-anchor",
+];
 
 /// Runs the verb and returns its exit number.
 pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
     match verb {
         Plumbing::OrchestrateState { spec_directory } => state::run(&spec_directory, environment, printer),
-        Plumbing::OrchestrateSelect { critical_path, spec_directory } => {
-            select::run(critical_path, &spec_directory, environment, printer)
-        }
+        Plumbing::OrchestrateSelect {
+            critical_path,
+            spec_directory,
+        } => select::run(critical_path, &spec_directory, environment, printer),
         Plumbing::OrchestrateLock { verb, spec_directory } => lock::run(verb, &spec_directory, environment, printer),
-        Plumbing::OrchestrateMarker { verb, spec_directory, tasks } => {
-            marker::run(verb, &spec_directory, &tasks, environment, printer)
-        }
+        Plumbing::OrchestrateMarker {
+            verb,
+            spec_directory,
+            tasks,
+        } => marker::run(verb, &spec_directory, &tasks, environment, printer),
         Plumbing::SpecAnchor { spec_directory } => anchor::run(&spec_directory, environment, printer),
         Plumbing::RunWorker { spec, unit, attempt } => {
             run_worker::run(&spec, &unit, attempt.as_deref(), environment, printer)
@@ -64,7 +73,9 @@ fn open(directory: &Utf8Path, environment: &Environment, printer: &mut Printer) 
         .and_then(|name| SpecId::parse(name).ok())
         .ok_or_else(|| refuse("the directory's name is no spec name".to_owned()))?;
     if physical.parent().and_then(Utf8Path::file_name) != Some("specs") {
-        return Err(refuse(format!("{spec} does not lie directly under a directory named specs")));
+        return Err(refuse(format!(
+            "{spec} does not lie directly under a directory named specs"
+        )));
     }
     let session = Session::open(environment, &physical, printer).map_err(|failure| failure.with_exit(FAIL_CLOSED))?;
     Ok((session, spec))

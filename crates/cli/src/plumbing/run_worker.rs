@@ -23,11 +23,18 @@ pub(crate) fn run(
     printer: &mut Printer,
 ) -> Result<u8, Failure> {
     let usage = |error: orchestrate_core::identifier::InvalidName| Failure::usage(format!("run-worker: {error}"));
-    let name = UnitName { spec: SpecId::parse(spec).map_err(usage)?, unit: Unit::parse(unit).map_err(usage)? };
+    let name = UnitName {
+        spec: SpecId::parse(spec).map_err(usage)?,
+        unit: Unit::parse(unit).map_err(usage)?,
+    };
     let attempt = attempt.map(Nonce::parse).transpose().map_err(usage)?;
     let layout = repository::discover(&environment.directory)?.layout;
     files::write_state(&layout, &settings_file(&layout), worker_settings().as_bytes())?;
-    let request = RunRequest { directory: environment.directory.clone(), name, attempt };
+    let request = RunRequest {
+        directory: environment.directory.clone(),
+        name,
+        attempt,
+    };
     match run_worker(&request)? {
         RunOutcome::Refused(why) => {
             printer.talk(&format!("run-worker: not started: {why}"));

@@ -28,8 +28,7 @@ pub(crate) fn run(
         }
         return Ok(0);
     }
-    let survey = survey(&session.world, &session.request(spec, true), &bundle)
-        .map_err(|fault| refuse(fault.into()))?;
+    let survey = survey(&session.world, &session.request(spec, true), &bundle).map_err(|fault| refuse(fault.into()))?;
     if let Some(why) = state::first_unknown(&survey) {
         printer.talk(&format!(
             "orchestrate-select: transient evidence failure - {why}; dispatching nothing (REQ-B1.5)"

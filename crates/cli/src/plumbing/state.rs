@@ -15,8 +15,7 @@ pub(crate) fn run(directory: &Utf8Path, environment: &Environment, printer: &mut
     let (session, spec) = open(directory, environment, printer)?;
     let refuse = |failure: Failure| failure.with_exit(FAIL_CLOSED);
     let (bundle, _) = read_bundle(&session.world, &spec).map_err(|reasons| refuse(reasons.into()))?;
-    let survey = survey(&session.world, &session.request(spec, true), &bundle)
-        .map_err(|fault| refuse(fault.into()))?;
+    let survey = survey(&session.world, &session.request(spec, true), &bundle).map_err(|fault| refuse(fault.into()))?;
     print(&survey, &session, printer);
     Ok(0)
 }
@@ -31,7 +30,9 @@ fn print(survey: &Survey, session: &crate::session::Session, printer: &mut Print
         printer.record(&["degraded", "evidence", &why]);
     }
     for task in &survey.graph.tasks {
-        let Some(report) = survey.state.tasks.get(&task.id) else { continue };
+        let Some(report) = survey.state.tasks.get(&task.id) else {
+            continue;
+        };
         let (state, evidence) = words(report);
         printer.record(&["task", task.id.as_str(), state, &evidence]);
         if let TaskState::Landed { commit } = &report.state
@@ -53,9 +54,15 @@ pub(super) fn first_unknown(survey: &Survey) -> Option<String> {
 /// The contract's words. A completion it has no word for prints under the nearest one.
 fn words(report: &TaskReport) -> (&'static str, String) {
     match &report.state {
-        TaskState::Landed { .. } => {
-            ("completed", if report.decided_by == Some(Row::Trailer) { "trailer" } else { "branch-merged" }.to_owned())
-        }
+        TaskState::Landed { .. } => (
+            "completed",
+            if report.decided_by == Some(Row::Trailer) {
+                "trailer"
+            } else {
+                "branch-merged"
+            }
+            .to_owned(),
+        ),
         TaskState::InProgress(progress) => {
             let evidence = match progress.kind {
                 ProgressKind::Committed => "branch-commits",
@@ -73,7 +80,17 @@ fn words(report: &TaskReport) -> (&'static str, String) {
 fn word_of(reason: &str) -> String {
     let word: String = reason
         .chars()
-        .map(|character| if character.is_ascii_alphanumeric() { character.to_ascii_lowercase() } else { '-' })
+        .map(|character| {
+            if character.is_ascii_alphanumeric() {
+                character.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
         .collect();
-    word.split('-').filter(|part| !part.is_empty()).take(4).collect::<Vec<_>>().join("-")
+    word.split('-')
+        .filter(|part| !part.is_empty())
+        .take(4)
+        .collect::<Vec<_>>()
+        .join("-")
 }

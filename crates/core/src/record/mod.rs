@@ -30,10 +30,7 @@ fn render_json<T: serde::Serialize>(value: &T) -> Vec<u8> {
     bytes
 }
 
-fn parse_json<T: serde::de::DeserializeOwned>(
-    record: &'static str,
-    bytes: &[u8],
-) -> Result<T, RecordFault> {
+fn parse_json<T: serde::de::DeserializeOwned>(record: &'static str, bytes: &[u8]) -> Result<T, RecordFault> {
     use alloc::string::ToString;
     #[derive(serde::Deserialize)]
     struct Versioned {
@@ -45,10 +42,7 @@ fn parse_json<T: serde::de::DeserializeOwned>(
     };
     let version: Versioned = serde_json::from_slice(bytes).map_err(fault)?;
     if version.schema > SCHEMA {
-        let cause = alloc::format!(
-            "it has schema {}, this build reads up to {SCHEMA}",
-            version.schema
-        );
+        let cause = alloc::format!("it has schema {}, this build reads up to {SCHEMA}", version.schema);
         return Err(RecordFault { record, cause });
     }
     serde_json::from_slice(bytes).map_err(fault)

@@ -50,9 +50,7 @@ pub(super) fn boot() -> Result<String, String> {
 }
 
 pub(super) fn own_start() -> Result<u64, String> {
-    Ok(read_stat("self")?
-        .ok_or("/proc/self/stat is not there")?
-        .start)
+    Ok(read_stat("self")?.ok_or("/proc/self/stat is not there")?.start)
 }
 
 pub(super) fn look(pid: u32) -> Result<Seen, String> {
@@ -154,8 +152,7 @@ fn works_in(pid: u32, directory: &Utf8Path, inode: Option<(u64, u64)>) -> Result
     // The kernel marks a removed directory behind its path.
     let shown = shown.to_string_lossy();
     let shown = shown.strip_suffix(" (deleted)").unwrap_or(&shown);
-    Ok(Path::new(shown).starts_with(directory)
-        || inode.is_some_and(|inode| lies_below(&link, inode)))
+    Ok(Path::new(shown).starts_with(directory) || inode.is_some_and(|inode| lies_below(&link, inode)))
 }
 
 /// Returns whether the directory is the link's target or one above it, by inode: a container shows another path

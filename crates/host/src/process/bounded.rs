@@ -84,10 +84,7 @@ impl Output {
         text.lines()
             .rev()
             .find(|line| !line.trim().is_empty())
-            .map_or_else(
-                || super::describe_end(self.status),
-                |line| printable(line.trim()),
-            )
+            .map_or_else(|| super::describe_end(self.status), |line| printable(line.trim()))
     }
 }
 
@@ -132,11 +129,7 @@ fn describe<A: AsRef<OsStr>>(program: &Utf8Path, arguments: &[A]) -> String {
     }
 }
 
-fn start<A: AsRef<OsStr>>(
-    program: &Utf8Path,
-    arguments: &[A],
-    options: &RunOptions<'_>,
-) -> std::io::Result<Child> {
+fn start<A: AsRef<OsStr>>(program: &Utf8Path, arguments: &[A], options: &RunOptions<'_>) -> std::io::Result<Child> {
     let mut command = scrubbed(program.as_os_str());
     command
         .args(arguments)
@@ -174,11 +167,7 @@ fn take(collected: &Collected) -> Vec<u8> {
     std::mem::take(&mut *collected.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn collect(
-    stream: Option<impl Read + Send + 'static>,
-    limit: usize,
-    sender: &Sender<Event>,
-) -> Collected {
+fn collect(stream: Option<impl Read + Send + 'static>, limit: usize, sender: &Sender<Event>) -> Collected {
     let collected = Collected::default();
     let (ours, sender) = (Arc::clone(&collected), sender.clone());
     // A thread whose receiver is gone has nobody to tell; the run is over.
@@ -219,10 +208,7 @@ fn watch_end(child: &Child, sender: Sender<Event>) {
     let pid = Pid::from_child(child);
     thread::spawn(move || {
         let event = loop {
-            match waitid(
-                WaitId::Pid(pid),
-                WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
-            ) {
+            match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
                 Ok(_) => break Event::Ended,
                 Err(Errno::INTR) => {}
                 Err(error) => {
@@ -281,14 +267,8 @@ mod tests {
             ..RunOptions::default()
         };
         let output = shell("cat; echo done >&2; exit 3", &options).expect("runs");
-        assert_eq!(
-            (output.stdout.len(), output.status.code()),
-            (300_000, Some(3))
-        );
-        assert_eq!(
-            (output.success(), output.message().as_str()),
-            (false, "done")
-        );
+        assert_eq!((output.stdout.len(), output.status.code()), (300_000, Some(3)));
+        assert_eq!((output.success(), output.message().as_str()), (false, "done"));
     }
 
     #[test]
@@ -304,8 +284,7 @@ mod tests {
     #[test]
     fn a_missing_program_is_named() {
         let missing = Utf8Path::new("/nowhere/no-such-program");
-        let fault = run_bounded(missing, &["--token=secret"; 0], &RunOptions::default())
-            .expect_err("missing");
+        let fault = run_bounded(missing, &["--token=secret"; 0], &RunOptions::default()).expect_err("missing");
         assert_eq!(fault.operation, "cannot run no-such-program");
     }
 
@@ -314,8 +293,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("directory");
         let fifo = directory.path().join("fifo");
         let mode = rustix::fs::Mode::RWXU;
-        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0)
-            .expect("fifo");
+        rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, mode, 0).expect("fifo");
         // Reading ends when the last process that has it open for writing is gone.
         let all_gone = {
             let fifo = fifo.clone();
@@ -375,9 +353,7 @@ mod tests {
         )
         .expect("runs");
         assert_eq!(
-            String::from_utf8_lossy(&output.stdout)
-                .matches("/evil")
-                .count(),
+            String::from_utf8_lossy(&output.stdout).matches("/evil").count(),
             names.len()
         );
         let command = scrubbed(OsStr::new("env"));

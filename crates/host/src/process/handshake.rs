@@ -49,9 +49,7 @@ impl Handshake {
         let (word, rest) = line.strip_suffix('\n')?.split_once(' ')?;
         match word {
             "started" => rest.parse().ok().map(|pid| Self::Started { pid }),
-            "refused" => Some(Self::Refused {
-                why: printable(rest),
-            }),
+            "refused" => Some(Self::Refused { why: printable(rest) }),
             _ => None,
         }
     }
@@ -81,11 +79,8 @@ pub struct DetachedStart<'a> {
 /// When it cannot be started, ends without an answer, or does not answer in time. It may have started all the same.
 pub fn spawn_detached(start: &DetachedStart<'_>) -> Result<Handshake, Fault> {
     let fault = |cause: String| {
-        Fault::new(
-            format!("cannot start the worker runner {}", start.program),
-            cause,
-        )
-        .with_hint(format!("its messages are in {}", start.log))
+        Fault::new(format!("cannot start the worker runner {}", start.program), cause)
+            .with_hint(format!("its messages are in {}", start.log))
     };
     let mut command = scrubbed(start.program.as_os_str());
     command
@@ -124,9 +119,7 @@ fn follow(mut child: Child, stdout: Option<ChildStdout>, sender: &Sender<Answer>
         // A spawner that no longer listens reported the timeout.
         let _ = sender.send(Answer::Said(handshake));
     }
-    let how = child
-        .wait()
-        .map_or_else(|error| error.to_string(), describe_end);
+    let how = child.wait().map_or_else(|error| error.to_string(), describe_end);
     if !answered {
         let _ = sender.send(Answer::Ended(how));
     }

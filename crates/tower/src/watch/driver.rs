@@ -87,7 +87,11 @@ impl News {
         let (sender, messages) = channel();
         listen_for_signals(sender.clone());
         let watcher = watch_files(paths, sender.clone());
-        Self { messages, _sender: sender, _watcher: watcher }
+        Self {
+            messages,
+            _sender: sender,
+            _watcher: watcher,
+        }
     }
 
     /// Waits until something happened or the time is up, and forgets what else happened: one look sees it all.
@@ -101,13 +105,18 @@ impl News {
 
     /// Returns whether the user wants an end, and forgets older calls to look again: a step has just looked.
     fn interrupted(&self) -> Option<Event> {
-        self.messages.try_iter().any(|message| matches!(message, Message::Interrupt)).then_some(Event::Interrupted)
+        self.messages
+            .try_iter()
+            .any(|message| matches!(message, Message::Interrupt))
+            .then_some(Event::Interrupted)
     }
 }
 
 fn listen_for_signals(sender: Sender<Message>) {
     // Without signals an interrupt ends the process at once, which loses nothing either (law L11).
-    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+    let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else {
+        return;
+    };
     std::thread::spawn(move || {
         for _ in signals.forever() {
             if sender.send(Message::Interrupt).is_err() {
@@ -150,8 +159,8 @@ fn is_progress(event: &notify::Event) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use notify::event::{AccessKind, CreateKind, ModifyKind};
     use notify::Event as FileEvent;
+    use notify::event::{AccessKind, CreateKind, ModifyKind};
 
     #[test]
     fn own_locks_and_reads_wake_nobody() {
@@ -161,14 +170,21 @@ mod tests {
         assert!(!is_progress(&created(lock)));
         assert!(is_progress(&created(branch)));
         assert!(is_progress(&created(lock).add_path(branch.into())));
-        assert!(is_progress(&FileEvent::new(EventKind::Modify(ModifyKind::Any)).add_path(branch.into())));
-        assert!(!is_progress(&FileEvent::new(EventKind::Access(AccessKind::Read)).add_path(branch.into())));
+        assert!(is_progress(
+            &FileEvent::new(EventKind::Modify(ModifyKind::Any)).add_path(branch.into())
+        ));
+        assert!(!is_progress(
+            &FileEvent::new(EventKind::Access(AccessKind::Read)).add_path(branch.into())
+        ));
     }
 
     #[test]
     fn the_loop_runs_the_classes_in_order_and_ends() {
         let mut classes = [StepClass::Dispatched, StepClass::Waiting, StepClass::NothingReady].into_iter();
-        let reason = run(&[], Duration::from_millis(1), || classes.next().ok_or("one step too many")).expect("ends");
+        let reason = run(&[], Duration::from_millis(1), || {
+            classes.next().ok_or("one step too many")
+        })
+        .expect("ends");
         assert_eq!((reason, classes.next()), (StopReason::NothingReady, None));
     }
 

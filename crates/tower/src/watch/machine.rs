@@ -85,12 +85,17 @@ impl Watch {
     /// # Errors
     /// When the event cannot happen in this state.
     pub fn handle(self, event: Event) -> Result<(Self, Vec<Effect>), IllegalEvent> {
-        let stepping = Self::Stepping { looked: false, stopping: false };
+        let stepping = Self::Stepping {
+            looked: false,
+            stopping: false,
+        };
         let stop = |reason| Ok((Self::Stopped, vec![Effect::Stop(reason)]));
         match (self, event) {
             (Self::New, Event::Started) | (Self::Waiting, Event::Wake) => Ok((stepping, vec![Effect::Step])),
             (Self::New, Event::Interrupted) | (Self::Waiting, Event::Interrupted) => stop(StopReason::Interrupted),
-            (Self::Stepping { stopping, .. }, Event::Wake) => Ok((Self::Stepping { looked: true, stopping }, Vec::new())),
+            (Self::Stepping { stopping, .. }, Event::Wake) => {
+                Ok((Self::Stepping { looked: true, stopping }, Vec::new()))
+            }
             (Self::Stepping { looked, .. }, Event::Interrupted) => {
                 Ok((Self::Stepping { looked, stopping: true }, Vec::new()))
             }
@@ -116,8 +121,12 @@ impl Watch {
 mod tests {
     use super::*;
 
-    const CLASSES: [StepClass; 4] =
-        [StepClass::Dispatched, StepClass::Waiting, StepClass::NothingReady, StepClass::Halted];
+    const CLASSES: [StepClass; 4] = [
+        StepClass::Dispatched,
+        StepClass::Waiting,
+        StepClass::NothingReady,
+        StepClass::Halted,
+    ];
 
     fn events() -> Vec<Event> {
         let mut events = vec![Event::Started, Event::Wake, Event::Interrupted];
@@ -156,27 +165,49 @@ mod tests {
 
     #[test]
     fn holds_caps_and_busy_locks_go_on_and_nothing_ready_or_a_halt_ends() {
-        let stepping = Watch::Stepping { looked: false, stopping: false };
+        let stepping = Watch::Stepping {
+            looked: false,
+            stopping: false,
+        };
         let effects = |class| stepping.handle(Event::StepEnded(class)).expect("legal").1;
         assert_eq!(effects(StepClass::Dispatched), [Effect::Step]);
         assert_eq!(effects(StepClass::Waiting), [Effect::Wait]);
-        assert_eq!(effects(StepClass::NothingReady), [Effect::Stop(StopReason::NothingReady)]);
+        assert_eq!(
+            effects(StepClass::NothingReady),
+            [Effect::Stop(StopReason::NothingReady)]
+        );
         assert_eq!(effects(StepClass::Halted), [Effect::Stop(StopReason::Halted)]);
     }
 
     #[test]
     fn a_change_during_a_step_is_looked_at_before_the_loop_sleeps_or_ends() {
-        let (stepping, none) = Watch::Stepping { looked: false, stopping: false }.handle(Event::Wake).expect("legal");
+        let (stepping, none) = Watch::Stepping {
+            looked: false,
+            stopping: false,
+        }
+        .handle(Event::Wake)
+        .expect("legal");
         assert!(none.is_empty());
         for class in [StepClass::Waiting, StepClass::NothingReady] {
-            assert_eq!(stepping.handle(Event::StepEnded(class)).expect("legal").1, [Effect::Step]);
+            assert_eq!(
+                stepping.handle(Event::StepEnded(class)).expect("legal").1,
+                [Effect::Step]
+            );
         }
     }
 
     #[test]
     fn an_interrupt_during_a_step_ends_after_it() {
-        let (stepping, _) = Watch::Stepping { looked: true, stopping: false }.handle(Event::Interrupted).expect("legal");
+        let (stepping, _) = Watch::Stepping {
+            looked: true,
+            stopping: false,
+        }
+        .handle(Event::Interrupted)
+        .expect("legal");
         let (end, effects) = stepping.handle(Event::StepEnded(StepClass::Dispatched)).expect("legal");
-        assert_eq!((end, effects), (Watch::Stopped, vec![Effect::Stop(StopReason::Interrupted)]));
+        assert_eq!(
+            (end, effects),
+            (Watch::Stopped, vec![Effect::Stop(StopReason::Interrupted)])
+        );
     }
 }

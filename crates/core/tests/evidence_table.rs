@@ -1,0 +1,513 @@
+//! The evidence table of architecture §7, for every combination of answers, against a model written row by row.
+
+use std::collections::BTreeMap;
+
+use orchestrate_core::derive::{ProgressKind, Row, TaskState, derive};
+use orchestrate_core::evidence::{Base, BaseSource, BranchFacts, BranchSide, Evidence, History, Lease, UnitRecords};
+use orchestrate_core::graph::{Effort, TaskGraph, TaskNode};
+use orchestrate_core::identifier::{BackendName, BaseName, CommitId, Nonce, SpecId, TaskId, Unit, UnitName};
+use orchestrate_core::observed::{Observed, Why};
+use orchestrate_core::process::{Liveness, ProcessIdentity};
+use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
+use orchestrate_core::record::launch::LaunchRecord;
+use orchestrate_core::time::Timestamp;
+
+const NOW: i64 = 1_000_000;
+const STALE_AFTER: i64 = 900;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PullRequests {
+    NoForge,
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trailer {
+    Yes,
+    No,
+    /// Not found, and the clone is shallow.
+    Shallow,
+    /// History could not be walked.
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Branch {
+    None,
+    Ahead,
+    RemoteAhead,
+    OwnCommitsLanded,
+    NoOwnCommits,
+    ContainedStartUnknown,
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Worker {
+    NoWorktree,
+    Free,
+    Held,
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Claim {
+    None,
+    FreshBare,
+    StaleBare,
+    UnreadableMarker,
+    FutureMarker,
+    OurTowerAlive,
+    OurTowerUnknown,
+    OurTowerDead,
+    OurTowerDeadMarkerOfAnother,
+    Launched,
+    LaunchedAndCleared,
+    LaunchedByAnOlderAttempt,
+    UnreadableRecord,
+    UnreadableLaunch,
+    Unknown,
+}
+
+const PULL_REQUESTS: [PullRequests; 2] = [PullRequests::NoForge, PullRequests::Unknown];
+const TRAILERS: [Trailer; 4] = [Trailer::Yes, Trailer::No, Trailer::Shallow, Trailer::Unknown];
+const BRANCHES: [Branch; 7] = [
+    Branch::None,
+    Branch::Ahead,
+    Branch::RemoteAhead,
+    Branch::OwnCommitsLanded,
+    Branch::NoOwnCommits,
+    Branch::ContainedStartUnknown,
+    Branch::Unknown,
+];
+const WORKERS: [Worker; 4] = [Worker::NoWorktree, Worker::Free, Worker::Held, Worker::Unknown];
+const CLAIMS: [Claim; 15] = [
+    Claim::None,
+    Claim::FreshBare,
+    Claim::StaleBare,
+    Claim::UnreadableMarker,
+    Claim::FutureMarker,
+    Claim::OurTowerAlive,
+    Claim::OurTowerUnknown,
+    Claim::OurTowerDead,
+    Claim::OurTowerDeadMarkerOfAnother,
+    Claim::Launched,
+    Claim::LaunchedAndCleared,
+    Claim::LaunchedByAnOlderAttempt,
+    Claim::UnreadableRecord,
+    Claim::UnreadableLaunch,
+    Claim::Unknown,
+];
+
+/// What a row says, in the model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Says {
+    Landed,
+    InProgress,
+    No,
+    Unknown,
+}
+
+/// The states, as far as the table tells them apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Landed(Row),
+    InProgress(Row),
+    Unknown,
+    Ready,
+}
+
+fn model(pull_requests: PullRequests, trailer: Trailer, branch: Branch, worker: Worker, claim: Claim) -> Expected {
+    let rows = [
+        (
+            Row::PullRequest,
+            false,
+            if pull_requests == PullRequests::NoForge {
+                Says::No
+            } else {
+                Says::Unknown
+            },
+        ),
+        (
+            Row::Trailer,
+            true,
+            match trailer {
+                Trailer::Yes => Says::Landed,
+                Trailer::No => Says::No,
+                Trailer::Shallow | Trailer::Unknown => Says::Unknown,
+            },
+        ),
+        (
+            Row::OwnCommitsLanded,
+            true,
+            match branch {
+                Branch::OwnCommitsLanded => Says::Landed,
+                Branch::ContainedStartUnknown | Branch::Unknown => Says::Unknown,
+                Branch::None | Branch::Ahead | Branch::RemoteAhead | Branch::NoOwnCommits => Says::No,
+            },
+        ),
+        (
+            Row::WorkerLease,
+            true,
+            match worker {
+                Worker::Held => Says::InProgress,
+                Worker::Unknown => Says::Unknown,
+                Worker::NoWorktree | Worker::Free => Says::No,
+            },
+        ),
+        (
+            Row::OwnCommits,
+            false,
+            match branch {
+                Branch::Ahead | Branch::RemoteAhead => Says::InProgress,
+                Branch::Unknown => Says::Unknown,
+                Branch::None | Branch::OwnCommitsLanded | Branch::NoOwnCommits | Branch::ContainedStartUnknown => {
+                    Says::No
+                }
+            },
+        ),
+        (
+            Row::Claim,
+            false,
+            match claim {
+                Claim::None
+                | Claim::StaleBare
+                | Claim::OurTowerDead
+                | Claim::LaunchedAndCleared
+                | Claim::LaunchedByAnOlderAttempt => Says::No,
+                Claim::Unknown => Says::Unknown,
+                Claim::FreshBare
+                | Claim::UnreadableMarker
+                | Claim::FutureMarker
+                | Claim::OurTowerAlive
+                | Claim::OurTowerUnknown
+                | Claim::OurTowerDeadMarkerOfAnother
+                | Claim::Launched
+                | Claim::UnreadableRecord
+                | Claim::UnreadableLaunch => Says::InProgress,
+            },
+        ),
+    ];
+    let mut unknown = false;
+    for (row, stands_alone, says) in rows {
+        match says {
+            Says::Unknown => unknown = true,
+            Says::Landed if !unknown || stands_alone => return Expected::Landed(row),
+            Says::InProgress if !unknown || stands_alone => return Expected::InProgress(row),
+            Says::Landed | Says::InProgress | Says::No => {}
+        }
+    }
+    if unknown { Expected::Unknown } else { Expected::Ready }
+}
+
+fn commit(digit: char) -> CommitId {
+    CommitId::parse(&digit.to_string().repeat(40)).expect("commit")
+}
+
+fn nonce(digit: char) -> Nonce {
+    Nonce::parse(&digit.to_string().repeat(32)).expect("nonce")
+}
+
+fn why() -> Why {
+    Why::new("test")
+}
+
+fn task() -> TaskId {
+    TaskId::parse("1").expect("id")
+}
+
+fn unit() -> Unit {
+    Unit::single(task())
+}
+
+fn branch_facts(branch: Branch) -> Observed<BTreeMap<Unit, Vec<BranchFacts>>> {
+    let facts = |side, ahead, own| BranchFacts {
+        side,
+        tip: commit('b'),
+        ahead,
+        own,
+    };
+    let of = |facts| Observed::Known(BTreeMap::from([(unit(), vec![facts])]));
+    match branch {
+        Branch::None => Observed::Known(BTreeMap::new()),
+        Branch::Ahead => of(facts(BranchSide::Local, 2, Observed::Known(2))),
+        Branch::RemoteAhead => of(facts(BranchSide::Remote, 1, Observed::Absent(why()))),
+        Branch::OwnCommitsLanded => of(facts(BranchSide::Local, 0, Observed::Known(2))),
+        Branch::NoOwnCommits => of(facts(BranchSide::Local, 0, Observed::Known(0))),
+        Branch::ContainedStartUnknown => of(facts(BranchSide::Local, 0, Observed::Absent(why()))),
+        Branch::Unknown => Observed::Unknown(why()),
+    }
+}
+
+fn leases(worker: Worker) -> Observed<BTreeMap<Unit, Observed<Lease>>> {
+    let of = |lease| Observed::Known(BTreeMap::from([(unit(), lease)]));
+    match worker {
+        Worker::NoWorktree => Observed::Known(BTreeMap::new()),
+        Worker::Free => of(Observed::Known(Lease::Free)),
+        Worker::Held => of(Observed::Known(Lease::Held {
+            holder: "pid 1".to_owned(),
+        })),
+        Worker::Unknown => of(Observed::Unknown(why())),
+    }
+}
+
+fn record() -> DispatchRecord {
+    let name = UnitName {
+        spec: SpecId::parse("a").expect("spec"),
+        unit: unit(),
+    };
+    let launch = LaunchOrder {
+        backend: BackendName::parse("command").expect("backend"),
+        manner: LaunchManner::Background,
+        argv: vec!["/bin/true".to_owned()],
+        prompt: String::new(),
+    };
+    let tower = ProcessIdentity {
+        host: "h".to_owned(),
+        boot: "b".to_owned(),
+        pid: 1,
+        start: 1,
+    };
+    let attempt = Attempt {
+        tower,
+        attempt: nonce('1'),
+        dispatched: Timestamp::from_seconds(NOW - 10),
+    };
+    DispatchRecord::new(
+        name,
+        BaseName::parse("main").expect("base"),
+        commit('c'),
+        "0".repeat(40),
+        attempt,
+        launch,
+    )
+}
+
+type Claims = (
+    Observed<BTreeMap<TaskId, Vec<Observed<Timestamp>>>>,
+    Observed<BTreeMap<Unit, UnitRecords>>,
+);
+
+fn claims(claim: Claim) -> Claims {
+    let marker = |marker| Observed::Known(BTreeMap::from([(task(), vec![marker])]));
+    let at = |seconds| marker(Observed::Known(Timestamp::from_seconds(seconds)));
+    let ours = at(NOW - 10);
+    let none = || Observed::Known(BTreeMap::new());
+    let runner = Some(ProcessIdentity {
+        host: "h".to_owned(),
+        boot: "b".to_owned(),
+        pid: 2,
+        start: 1,
+    });
+    let launch = |digit| {
+        Observed::Known(LaunchRecord::new(
+            nonce(digit),
+            Timestamp::from_seconds(NOW - 9),
+            runner.clone(),
+        ))
+    };
+    let records = |launch, liveness| {
+        let records = UnitRecords {
+            dispatch: Observed::Known(record()),
+            launch,
+            tower: liveness,
+        };
+        Observed::Known(BTreeMap::from([(unit(), records)]))
+    };
+    let not_launched = || Observed::Absent(why());
+    let (alive, dead) = (Observed::Known(Liveness::Alive), Observed::Known(Liveness::Dead));
+    match claim {
+        Claim::None => (none_markers(), none()),
+        Claim::FreshBare => (at(NOW - STALE_AFTER), none()),
+        Claim::StaleBare => (at(NOW - STALE_AFTER - 1), none()),
+        Claim::UnreadableMarker => (marker(Observed::Unknown(why())), none()),
+        Claim::FutureMarker => (at(NOW + STALE_AFTER + 1), none()),
+        Claim::OurTowerAlive => (ours, records(not_launched(), alive)),
+        Claim::OurTowerUnknown => (ours, records(not_launched(), Observed::Unknown(why()))),
+        Claim::OurTowerDead => (ours, records(not_launched(), dead)),
+        Claim::OurTowerDeadMarkerOfAnother => (at(NOW - 5), records(not_launched(), dead)),
+        Claim::Launched => (ours, records(launch('1'), dead)),
+        Claim::LaunchedAndCleared => (none_markers(), records(launch('1'), dead)),
+        Claim::LaunchedByAnOlderAttempt => (ours, records(launch('2'), dead)),
+        Claim::UnreadableRecord => {
+            let unreadable = UnitRecords {
+                dispatch: Observed::Unknown(why()),
+                launch: not_launched(),
+                tower: Observed::Unknown(why()),
+            };
+            (none_markers(), Observed::Known(BTreeMap::from([(unit(), unreadable)])))
+        }
+        Claim::UnreadableLaunch => (ours, records(Observed::Unknown(why()), dead)),
+        Claim::Unknown => (Observed::Unknown(why()), none()),
+    }
+}
+
+fn none_markers() -> Observed<BTreeMap<TaskId, Vec<Observed<Timestamp>>>> {
+    Observed::Absent(why())
+}
+
+fn evidence(pull_requests: PullRequests, trailer: Trailer, branch: Branch, worker: Worker, claim: Claim) -> Evidence {
+    let history = History {
+        trailers: if trailer == Trailer::Yes {
+            BTreeMap::from([(task(), commit('d'))])
+        } else {
+            BTreeMap::new()
+        },
+        refused: Vec::new(),
+        walked: 7,
+        incomplete: (trailer == Trailer::Shallow).then(why),
+    };
+    let (markers, records) = claims(claim);
+    Evidence {
+        now: Timestamp::from_seconds(NOW),
+        base: Base {
+            name: BaseName::parse("main").expect("base"),
+            source: BaseSource::OnlyCandidate,
+            commit: commit('a'),
+            counterpart: None,
+        },
+        history: if trailer == Trailer::Unknown {
+            Observed::Unknown(why())
+        } else {
+            Observed::Known(history)
+        },
+        branches: branch_facts(branch),
+        pull_requests: match pull_requests {
+            PullRequests::NoForge => Observed::Absent(why()),
+            PullRequests::Unknown => Observed::Unknown(why()),
+        },
+        leases: leases(worker),
+        markers,
+        records,
+        stale_marker_seconds: STALE_AFTER,
+    }
+}
+
+fn one_task() -> TaskGraph {
+    let node = TaskNode {
+        id: task(),
+        title: "t".to_owned(),
+        dependencies: Vec::new(),
+        effort: Effort::ONE_DAY,
+    };
+    TaskGraph {
+        tasks: vec![node],
+        parked: BTreeMap::new(),
+    }
+}
+
+#[test]
+fn every_combination_of_answers_gives_what_the_table_says() {
+    let graph = one_task();
+    let mut seen = 0;
+    for pull_requests in PULL_REQUESTS {
+        for trailer in TRAILERS {
+            for branch in BRANCHES {
+                for worker in WORKERS {
+                    for claim in CLAIMS {
+                        let evidence = evidence(pull_requests, trailer, branch, worker, claim);
+                        let state = derive(&graph, &evidence);
+                        let report = &state.tasks[&task()];
+                        let got = match (&report.state, report.decided_by) {
+                            (TaskState::Landed { .. }, Some(row)) => Expected::Landed(row),
+                            (TaskState::InProgress(_), Some(row)) => Expected::InProgress(row),
+                            (TaskState::Unknown(_), None) => Expected::Unknown,
+                            (TaskState::Ready, None) => Expected::Ready,
+                            (other, row) => panic!("{other:?} decided by {row:?}"),
+                        };
+                        let expected = model(pull_requests, trailer, branch, worker, claim);
+                        assert_eq!(
+                            got, expected,
+                            "{pull_requests:?} {trailer:?} {branch:?} {worker:?} {claim:?}"
+                        );
+                        let landed = matches!(expected, Expected::Landed(_));
+                        assert_eq!(report.worker_still_running, landed && worker == Worker::Held);
+                        seen += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(seen, 2 * 4 * 7 * 4 * 15);
+}
+
+/// Law L4 in one line: adding an unknown anywhere never makes a task ready or landed that was neither.
+#[test]
+fn an_unknown_never_frees_a_task() {
+    for branch in BRANCHES {
+        for worker in WORKERS {
+            for claim in CLAIMS {
+                let known = model(PullRequests::NoForge, Trailer::No, branch, worker, claim);
+                for (pull_requests, trailer) in [
+                    (PullRequests::Unknown, Trailer::No),
+                    (PullRequests::NoForge, Trailer::Unknown),
+                ] {
+                    let state = derive(&one_task(), &evidence(pull_requests, trailer, branch, worker, claim));
+                    let now = &state.tasks[&task()].state;
+                    assert!(*now != TaskState::Ready, "{branch:?} {worker:?} {claim:?}");
+                    if !matches!(known, Expected::Landed(_)) {
+                        assert!(
+                            !matches!(now, TaskState::Landed { .. }),
+                            "{branch:?} {worker:?} {claim:?}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn who_needs_a_person_says_what_to_do() {
+    for claim in [
+        Claim::UnreadableMarker,
+        Claim::FutureMarker,
+        Claim::UnreadableRecord,
+        Claim::UnreadableLaunch,
+        Claim::Launched,
+    ] {
+        let evidence = evidence(PullRequests::NoForge, Trailer::No, Branch::None, Worker::Free, claim);
+        let state = derive(&one_task(), &evidence);
+        let TaskState::InProgress(progress) = &state.tasks[&task()].state else {
+            panic!("{claim:?} does not hold")
+        };
+        assert_eq!(progress.kind, ProgressKind::NeedsPerson, "{claim:?}");
+        assert!(
+            progress
+                .hint
+                .as_ref()
+                .is_some_and(|hint| hint.contains("orchestrate-marker clear")),
+            "{claim:?}"
+        );
+    }
+}
+
+#[test]
+fn a_bundle_branch_speaks_for_each_member() {
+    let mut graph = one_task();
+    let second = TaskId::parse("2").expect("id");
+    graph.tasks.push(TaskNode {
+        id: second.clone(),
+        title: "t".to_owned(),
+        dependencies: Vec::new(),
+        effort: Effort::ONE_DAY,
+    });
+    let mut evidence = evidence(
+        PullRequests::NoForge,
+        Trailer::No,
+        Branch::None,
+        Worker::NoWorktree,
+        Claim::None,
+    );
+    let facts = BranchFacts {
+        side: BranchSide::Local,
+        tip: commit('b'),
+        ahead: 1,
+        own: Observed::Known(1),
+    };
+    evidence.branches = Observed::Known(BTreeMap::from([(Unit::parse("1-2").expect("unit"), vec![facts])]));
+    let state = derive(&graph, &evidence);
+    for task in [task(), second] {
+        assert_eq!(state.tasks[&task].decided_by, Some(Row::OwnCommits));
+    }
+}
