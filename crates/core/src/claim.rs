@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::derive::{Answer, Finding, Progress, ProgressKind};
+use crate::answer::{Answer, Finding, Progress, ProgressKind};
 use crate::evidence::{Evidence, UnitRecords};
 use crate::identifier::{TaskId, Unit};
 use crate::observed::Observed;

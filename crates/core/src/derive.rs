@@ -5,9 +5,10 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
+pub use crate::answer::{Answer, Finding, Progress, ProgressKind};
 use crate::claim;
 use crate::evidence::{BranchFacts, BranchSide, Evidence, Lease};
 use crate::graph::{Parking, TaskGraph};
@@ -59,68 +60,6 @@ impl Row {
         match self {
             Self::Trailer | Self::OwnCommitsLanded | Self::WorkerLease => true,
             Self::PullRequest | Self::OwnCommits | Self::Claim => false,
-        }
-    }
-}
-
-/// What a row says of one task.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// The row decides.
-    Yes(Finding),
-    /// The row knows of nothing; the words say where it looked.
-    No(String),
-    /// The row could not be read.
-    Unknown(Why),
-}
-
-/// What a deciding row found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Finding {
-    /// The work is on base.
-    Landed {
-        /// The commit that shows it.
-        commit: CommitId,
-        /// In words.
-        detail: String,
-    },
-    /// Somebody works on it, or may.
-    InProgress(Progress),
-}
-
-/// Why a task counts as in progress.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
-    /// What kind of progress.
-    pub kind: ProgressKind,
-    /// In words.
-    pub detail: String,
-    /// What a person can do, where one is needed.
-    pub hint: Option<String>,
-}
-
-/// The kinds of progress, by what holds the task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ProgressKind {
-    /// A worker lives.
-    Running,
-    /// Commits wait to be landed.
-    Committed,
-    /// A tower, a fresh marker or a printed command holds it.
-    Claimed,
-    /// Its worker ended and left no commit, or a claim cannot be read: a person decides.
-    NeedsPerson,
-}
-
-impl ProgressKind {
-    /// Returns the kind in a word or two.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Committed => "in progress",
-            Self::Claimed => "dispatched",
-            Self::NeedsPerson => "held",
         }
     }
 }

@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+mod answer;
 mod claim;
 pub mod derive;
 pub mod evidence;
@@ -16,8 +17,10 @@ pub mod observed;
 pub mod place;
 pub mod plan;
 pub mod process;
+mod reason;
 pub mod record;
 pub mod select;
 pub mod time;
 pub mod trailer;
+mod unit;
 pub mod world;

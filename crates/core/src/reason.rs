@@ -1,0 +1,300 @@
+//! Why a step dispatches nothing: one variant for each sentence the user will read, each with its remedy.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::identifier::{CommitId, TaskId};
+use crate::observed::Why;
+use crate::world::Fault;
+
+/// Why there is nothing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IdleReason {
+    /// Every task has landed or is parked.
+    Finished {
+        /// How many landed.
+        landed: usize,
+        /// How many are parked.
+        parked: usize,
+    },
+    /// No task is ready.
+    NothingReady {
+        /// Each open task with what it waits for.
+        waiting: Vec<(TaskId, String)>,
+    },
+    /// As many units are in progress as the cap allows.
+    AtCap {
+        /// How many are.
+        occupied: usize,
+        /// The cap, `max_parallel_units`.
+        cap: u32,
+        /// What would have been taken.
+        next: TaskId,
+    },
+    /// The cap is 0.
+    Paused,
+}
+
+/// Why the step waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HoldReason {
+    /// Another tower is in the window.
+    LockBusy(Why),
+    /// Evidence could not be read.
+    Evidence {
+        /// Of what.
+        of: String,
+        /// Why.
+        why: Why,
+    },
+    /// A dependency has landed, but not in what the branch would start from.
+    DependencyNotInBase {
+        /// The dependency.
+        dependency: TaskId,
+        /// The commit that completes it.
+        landed: CommitId,
+        /// The commit the branch would start at.
+        start: CommitId,
+        /// The base branch.
+        base: String,
+    },
+    /// The unit changed between the decision and the lock.
+    Moved {
+        /// What is seen now.
+        now: String,
+    },
+    /// A person did not want the worktree of an earlier attempt to be used again.
+    ReuseDeclined {
+        /// Its path.
+        path: String,
+    },
+    /// Processes still work in the unit's worktree.
+    WorktreeOccupied {
+        /// Its path.
+        path: String,
+        /// The processes.
+        processes: Vec<String>,
+    },
+}
+
+/// Why a person is needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HaltReason {
+    /// The bundle is not signed off, or finished.
+    Status {
+        /// The bundle.
+        spec: String,
+        /// The stored status.
+        status: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// The bundle cannot be read.
+    BundleInvalid {
+        /// Each finding, with file and line.
+        findings: Vec<String>,
+    },
+    /// The sign-off record is missing or not valid.
+    SignOff {
+        /// The bundle.
+        spec: String,
+        /// What is wrong.
+        fault: String,
+    },
+    /// The content changed after it was signed.
+    Changed {
+        /// The bundle.
+        spec: String,
+        /// The signed anchor.
+        signed: String,
+        /// The anchor at the start commit.
+        now: String,
+        /// Which commit was compared.
+        at: String,
+        /// The record was made by an older anchor of unchanged content.
+        pre_change: bool,
+    },
+    /// The working copy of the bundle differs from the base's.
+    WorkingCopyDiffers {
+        /// The bundle.
+        spec: String,
+        /// The base.
+        base: String,
+    },
+    /// A rule document cannot be resolved.
+    Doctrine {
+        /// Its name.
+        name: String,
+        /// What was consulted.
+        why: String,
+    },
+    /// The backend cannot start a worker.
+    Backend {
+        /// Its name.
+        backend: String,
+        /// Why.
+        why: Why,
+    },
+    /// The place of the worktree, or its branch, is in use by something else.
+    WorktreeTaken {
+        /// What is in the way.
+        by: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// The unit's worktree holds work that is not committed.
+    UncommittedWork {
+        /// Its path.
+        path: String,
+        /// Some of the changed paths.
+        changes: Vec<String>,
+    },
+    /// The machine refused something the step cannot do without.
+    Machine(Fault),
+}
+
+impl fmt::Display for IdleReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Finished { landed, parked: 0 } => {
+                write!(formatter, "all {landed} tasks have landed")
+            }
+            Self::Finished { landed, parked } => {
+                write!(formatter, "{landed} tasks have landed, {parked} are parked")
+            }
+            Self::NothingReady { waiting } => {
+                formatter.write_str("nothing is ready")?;
+                for (index, (task, what)) in waiting.iter().enumerate() {
+                    write!(formatter, "{}{task}: {what}", if index == 0 { ": " } else { "; " })?;
+                }
+                Ok(())
+            }
+            Self::AtCap { occupied, cap, next } => {
+                write!(
+                    formatter,
+                    "{occupied} units are in progress and max_parallel_units is {cap}; next would be {next}"
+                )
+            }
+            Self::Paused => formatter.write_str("paused: max_parallel_units is 0"),
+        }
+    }
+}
+
+impl fmt::Display for HoldReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LockBusy(why) => write!(formatter, "{why}"),
+            Self::Evidence { of, why } => write!(formatter, "cannot tell {of}: {why}"),
+            Self::DependencyNotInBase {
+                dependency,
+                landed,
+                start,
+                base,
+            } => write!(
+                formatter,
+                "dependency {dependency} landed in {}, which is not in {base} at {}",
+                landed.short(),
+                start.short()
+            ),
+            Self::Moved { now } => write!(formatter, "the unit changed before the lock was taken: {now}"),
+            Self::ReuseDeclined { path } => write!(formatter, "{path} is not to be used again"),
+            Self::WorktreeOccupied { path, processes } => {
+                write!(formatter, "processes still run in {path}: {}", processes.join(", "))
+            }
+        }
+    }
+}
+
+impl HoldReason {
+    /// Returns what a person can do about it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::LockBusy(why) | Self::Evidence { why, .. } => why.hint.clone(),
+            Self::DependencyNotInBase { base, .. } => {
+                Some(format!("update your local {base}, for example: git pull --ff-only"))
+            }
+            Self::Moved { .. } => None,
+            Self::ReuseDeclined { .. } => Some("remove that worktree, then step again".to_string()),
+            Self::WorktreeOccupied { .. } => Some("let them end, or end them".to_string()),
+        }
+    }
+}
+
+impl fmt::Display for HaltReason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status { spec, status, .. } => write!(formatter, "specs/{spec} is {status}"),
+            Self::BundleInvalid { findings } => {
+                write!(formatter, "the bundle cannot be read: {}", findings.join("; "))
+            }
+            Self::SignOff { spec, fault } => {
+                write!(formatter, "specs/{spec} is not validly signed: {fault}")
+            }
+            Self::Changed {
+                signed,
+                now,
+                at,
+                pre_change,
+                ..
+            } => {
+                formatter.write_str(if *pre_change {
+                    "the sign-off was recorded with an older form of the anchor"
+                } else {
+                    "the spec changed after it was signed"
+                })?;
+                let short = |hash: &str| hash.get(..7).unwrap_or(hash).to_string();
+                write!(formatter, " (signed {}, {at} has {})", short(signed), short(now))
+            }
+            Self::WorkingCopyDiffers { spec, base } => {
+                write!(formatter, "specs/{spec} in the working copy differs from {base}")
+            }
+            Self::Doctrine { name, why } => {
+                write!(formatter, "cannot resolve the rule document {name}: {why}")
+            }
+            Self::Backend { backend, why } => {
+                write!(formatter, "backend {backend} cannot start a worker: {why}")
+            }
+            Self::WorktreeTaken { by, .. } => write!(formatter, "{by}"),
+            Self::UncommittedWork { path, changes } => {
+                write!(formatter, "{path} holds uncommitted work: {}", changes.join(", "))
+            }
+            Self::Machine(fault) => write!(formatter, "{fault}"),
+        }
+    }
+}
+
+impl HaltReason {
+    /// Returns what a person can do about it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Status { remedy, .. } | Self::WorktreeTaken { remedy, .. } => Some(remedy.clone()),
+            Self::BundleInvalid { .. } => Some("mend the lines named above".to_string()),
+            Self::SignOff { spec, .. } => Some(format!(
+                "complete or repair the sign-off record in specs/{spec}/kickoff-brief.md"
+            )),
+            Self::Changed {
+                spec, pre_change: true, ..
+            } => Some(format!(
+                "record the current anchor as an expression-only entry in specs/{spec}/kickoff-brief.md"
+            )),
+            Self::Changed {
+                spec,
+                pre_change: false,
+                ..
+            } => Some(format!("review the change and sign specs/{spec} again")),
+            Self::WorkingCopyDiffers { base, .. } => Some(format!(
+                "commit the change and bring it to {base}, or restore the files"
+            )),
+            Self::Doctrine { .. } => None,
+            Self::Backend { why, .. } => why.hint.clone(),
+            Self::UncommittedWork { .. } => {
+                Some("commit it on the unit's branch, or move it away; then step again".to_string())
+            }
+            Self::Machine(fault) => fault.hint.clone(),
+        }
+    }
+}
