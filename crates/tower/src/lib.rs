@@ -11,3 +11,4 @@ pub mod preflight;
 pub mod prompt;
 pub mod step;
 pub mod watch;
+mod window;

@@ -3,23 +3,20 @@
 use orchestrate_core::derive::{SpecState, derive};
 use orchestrate_core::evidence::{Base, Evidence};
 use orchestrate_core::graph::TaskGraph;
-use orchestrate_core::identifier::{BaseName, CommitId, SpecId, Unit, UnitName};
+use orchestrate_core::identifier::{BaseName, SpecId, Unit, UnitName};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::Place;
-use orchestrate_core::plan::{
-    self, DispatchPlan, HaltReason, HoldReason, Intent, NoDispatch, StepPlan, WorktreeAct, intend,
-};
-use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
+use orchestrate_core::plan::{DispatchPlan, HaltReason, HoldReason, Intent, NoDispatch, intend};
+use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner, LaunchOrder};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::select::Choice;
 use orchestrate_core::world::{Checkout, Fault, Spawned, WorktreeFacts, World};
-use orchestrate_spec::{Bundle, BundleTexts};
+use orchestrate_spec::Bundle;
 
-use crate::apply::{Stopped, apply};
-use crate::gate;
 use crate::gather::gather;
-use crate::lock::{self, Held, LockRefusal};
+use crate::lock::{self, LockRefusal};
 use crate::preflight::open_bundle;
+use crate::window::{self, Order};
 
 /// What a step is asked to do.
 #[derive(Debug, Clone)]
@@ -36,6 +33,17 @@ pub struct StepRequest {
     pub base_branch: Option<BaseName>,
     /// Decide, and change nothing.
     pub dry_run: bool,
+}
+
+impl StepRequest {
+    /// Returns the full name of a unit of the bundle.
+    #[must_use]
+    pub fn name_of(&self, unit: Unit) -> UnitName {
+        UnitName {
+            spec: self.spec.clone(),
+            unit,
+        }
+    }
 }
 
 /// Composes what a worker is started with. It may refuse, so it is asked before anything durable (law L2).
@@ -130,7 +138,27 @@ pub fn step(world: &mut dyn World, request: &StepRequest, launcher: &dyn Launche
     StepReport { outcome, notes }
 }
 
+/// How often a step decides anew when another tower was quicker.
+const DECISIONS: usize = 4;
+
 fn advance(
+    world: &mut dyn World,
+    request: &StepRequest,
+    launcher: &dyn Launcher,
+    notes: &mut Vec<String>,
+) -> Result<StepOutcome, NoDispatch> {
+    let mut outcome = decide_and_dispatch(world, request, launcher, notes);
+    for _ in 1..DECISIONS {
+        if !matches!(outcome, Err(NoDispatch::Hold(HoldReason::Moved { .. }))) {
+            break;
+        }
+        notes.clear();
+        outcome = decide_and_dispatch(world, request, launcher, notes);
+    }
+    outcome
+}
+
+fn decide_and_dispatch(
     world: &mut dyn World,
     request: &StepRequest,
     launcher: &dyn Launcher,
@@ -139,18 +167,17 @@ fn advance(
     let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
     let survey = survey(world, request, &bundle).map_err(machine)?;
     notes.extend(refused_trailers(&survey.evidence));
-    let intent = intend(|unit| name_of(request, unit), &survey.graph, &survey.state, request.cap)?;
+    let intent = intend(|unit| request.name_of(unit), &survey.graph, &survey.state, request.cap)?;
     let launch = launcher
         .order(&bundle, &intent.name)
         .map_err(|reason| NoDispatch::Halt(vec![reason]))?;
+    notes.extend(launch.note);
     if request.dry_run {
-        notes.extend(launch.note);
         return Ok(StepOutcome::WouldDispatch {
             intent,
             base: survey.evidence.base,
         });
     }
-    notes.extend(launch.note);
     if let Observed::Known(WorktreeFacts::Ours(earlier)) = world.worktree(&intent.name)
         && earlier.complete
         && !launcher.may_reuse(&earlier.path)
@@ -160,12 +187,11 @@ fn advance(
     let order = Order {
         request,
         texts: &texts,
-        graph: &survey.graph,
         intent: &intent,
         launch: launch.order,
     };
     let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
-        record_dispatch(world, &held, &order)
+        window::record_dispatch(world, &held, &order)
     });
     let released = released.map_err(|refusal| match refusal {
         LockRefusal::Busy(why) => NoDispatch::Hold(HoldReason::LockBusy(why)),
@@ -179,106 +205,6 @@ fn advance(
         choice: intent.choice,
         spawned,
     })))
-}
-
-/// What the locked window works with.
-struct Order<'a> {
-    request: &'a StepRequest,
-    texts: &'a BundleTexts,
-    graph: &'a TaskGraph,
-    intent: &'a Intent,
-    launch: LaunchOrder,
-}
-
-/// The locked window: read again, gate, plan, record. What was read before the lock is a guess by now.
-fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Order<'_>) -> StepPlan {
-    let Order { request, intent, .. } = order;
-    let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
-    let evidence = gather(world, &request.spec, &base, request.stale_marker_seconds);
-    let state = derive(order.graph, &evidence);
-    let again = intend(|unit| name_of(request, unit), order.graph, &state, request.cap)?;
-    if again.name != intent.name {
-        let now = format!("{} would be next", again.name.unit);
-        return Err(NoDispatch::Hold(HoldReason::Moved { now }));
-    }
-    let (worktree, act) = worktree(world, &intent.name)?;
-    let branches = match &evidence.branches {
-        Observed::Known(branches) => branches.get(&intent.name.unit).map(Vec::as_slice).unwrap_or_default(),
-        Observed::Absent(_) => &[],
-        Observed::Unknown(why) => return Err(unread("its branch", why.clone())),
-    };
-    let (start, branch) = plan::start(branches, &base, &worktree)?;
-    dependencies_are_in(world, order.graph, &state, &intent.choice, &start, &base)?;
-    let passed = gate::check(held, world, &base, &start, order.texts)?;
-    let nonce = world.nonce().map_err(machine)?;
-    let attempt = Attempt {
-        tower: world.identity(),
-        attempt: nonce,
-        dispatched: world.now(),
-    };
-    let record = DispatchRecord::new(
-        intent.name.clone(),
-        base.name.clone(),
-        start,
-        passed.anchor().to_owned(),
-        attempt,
-        order.launch.clone(),
-    );
-    let plan = DispatchPlan {
-        record,
-        branch,
-        worktree: act,
-    };
-    match apply(held, passed, world, &plan) {
-        Ok(()) => Ok(plan),
-        Err(Stopped::Fault(fault)) => Err(machine(fault)),
-        Err(Stopped::Moved(reason)) => Err(reason),
-    }
-}
-
-fn worktree(world: &dyn World, name: &UnitName) -> Result<(WorktreeFacts, WorktreeAct), NoDispatch> {
-    match world.worktree(name) {
-        Observed::Known(facts) => {
-            let act = plan::worktree(&facts, &world.occupants(name))?;
-            Ok((facts, act))
-        }
-        Observed::Absent(why) | Observed::Unknown(why) => Err(unread("its worktree", why)),
-    }
-}
-
-/// Holds the step when a landed dependency is not in what the branch would start from: the worker would miss it.
-fn dependencies_are_in(
-    world: &dyn World,
-    graph: &TaskGraph,
-    state: &SpecState,
-    choice: &Choice,
-    start: &CommitId,
-    base: &Base,
-) -> Result<(), NoDispatch> {
-    let landed = state.landed();
-    let dependencies = graph
-        .task(&choice.task)
-        .map(|task| task.dependencies.as_slice())
-        .unwrap_or_default();
-    for dependency in dependencies {
-        let Some(commit) = landed.get(dependency) else {
-            let now = format!("dependency {dependency} has not landed");
-            return Err(NoDispatch::Hold(HoldReason::Moved { now }));
-        };
-        match world.contains(start, commit) {
-            Observed::Known(true) => {}
-            Observed::Known(false) => {
-                return Err(NoDispatch::Hold(HoldReason::DependencyNotInBase {
-                    dependency: dependency.clone(),
-                    landed: commit.clone(),
-                    start: start.clone(),
-                    base: base.name.to_string(),
-                }));
-            }
-            Observed::Absent(why) | Observed::Unknown(why) => return Err(unread("its dependencies", why)),
-        }
-    }
-    Ok(())
 }
 
 /// Outside the lock: check out, then start the worker, or note that a person will.
@@ -308,13 +234,6 @@ fn hand_over(world: &mut dyn World, plan: &DispatchPlan) -> Result<Spawned, NoDi
     }
 }
 
-fn name_of(request: &StepRequest, unit: Unit) -> UnitName {
-    UnitName {
-        spec: request.spec.clone(),
-        unit,
-    }
-}
-
 fn refused_trailers(evidence: &Evidence) -> Vec<String> {
     let Observed::Known(history) = &evidence.history else {
         return Vec::new();
@@ -327,10 +246,6 @@ fn refused_trailers(evidence: &Evidence) -> Vec<String> {
         .collect()
 }
 
-fn machine(fault: Fault) -> NoDispatch {
+pub(crate) fn machine(fault: Fault) -> NoDispatch {
     NoDispatch::Halt(vec![HaltReason::Machine(fault)])
-}
-
-fn unread(of: &str, why: orchestrate_core::observed::Why) -> NoDispatch {
-    NoDispatch::Hold(HoldReason::Evidence { of: of.to_owned(), why })
 }
