@@ -61,7 +61,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     let record = DispatchRecord::new(
         intent.name.clone(),
         base.name.clone(),
-        start,
+        passed.start().clone(),
         passed.anchor().to_owned(),
         attempt,
         order.launch.clone(),
