@@ -75,18 +75,19 @@ fn lines(outcome: &StepOutcome) -> Vec<String> {
         StepOutcome::Nothing(NoDispatch::Hold(reason)) => {
             with_hint(format!("held: {reason}; nothing was dispatched"), reason.remedy())
         }
-        StepOutcome::Nothing(NoDispatch::Halt(reasons)) => reasons
-            .iter()
-            .flat_map(|reason| match reason {
-                HaltReason::Machine(fault) => with_hint(format!("error: {fault}"), fault.hint.clone()),
-                HaltReason::BundleInvalid { findings } => {
-                    let mut lines = vec!["halted: the bundle cannot be read".to_owned()];
-                    lines.extend(findings.iter().map(|finding| format!("  {finding}")));
-                    with_hint_after(lines, reason.remedy())
-                }
-                other => with_hint(format!("halted: {other}"), other.remedy()),
-            })
-            .collect(),
+        StepOutcome::Nothing(NoDispatch::Halt(reasons)) => reasons.iter().flat_map(halt_lines).collect(),
+    }
+}
+
+fn halt_lines(reason: &HaltReason) -> Vec<String> {
+    if let HaltReason::Machine(fault) = reason {
+        with_hint(format!("error: {fault}"), fault.hint.clone())
+    } else if let HaltReason::BundleInvalid { findings } = reason {
+        let mut lines = vec!["halted: the bundle cannot be read".to_owned()];
+        lines.extend(findings.iter().map(|finding| format!("  {finding}")));
+        with_hint_after(lines, reason.remedy())
+    } else {
+        with_hint(format!("halted: {reason}"), reason.remedy())
     }
 }
 
