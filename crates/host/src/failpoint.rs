@@ -1,7 +1,7 @@
 //! Named points at which a test may kill the process with SIGKILL. Compiled to nothing in the default build.
 //!
 //! The build with the `failpoints` feature kills itself at the point named by `ORCHESTRATE_FAILPOINT`, at its n-th
-//! passing when the value is `name:n`.
+//! passing when the value is `name:n`. Before that it adds a line `name pid` to the file `ORCHESTRATE_FAILPOINT_LOG`.
 
 /// Every failpoint: before and after each effect of the World, and inside the effects that have an inside.
 pub const NAMES: &[&str] = &[
@@ -58,10 +58,25 @@ pub fn reach(name: &str) {
     };
     *passed += 1;
     if count.parse() == Ok(*passed) {
+        log(name);
         let own = rustix::process::getpid();
         // A kill of oneself cannot fail in a way that matters: the test would see that the process went on.
         let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
     }
+}
+
+/// Tells the test which point killed which process.
+#[cfg(feature = "failpoints")]
+fn log(name: &str) {
+    use std::io::Write;
+    #[expect(clippy::disallowed_methods, reason = "failpoints exist in test builds only")]
+    let Ok(path) = std::env::var("ORCHESTRATE_FAILPOINT_LOG") else {
+        return;
+    };
+    let line = format!("{name} {}\n", std::process::id());
+    let opened = std::fs::File::options().append(true).create(true).open(path);
+    // A line that could not be written is a kill that the test does not count.
+    let _ = opened.and_then(|mut file| file.write_all(line.as_bytes()));
 }
 
 /// Does nothing: this build has no failpoints.

@@ -16,6 +16,9 @@ use crate::layout::Layout;
 /// A file larger than this is not read: every file of the tower is far smaller.
 const LARGEST_FILE: u64 = 64 * 1024 * 1024;
 
+/// What helps when a disk or a quota is full.
+pub(crate) const FULL_DISK_HINT: &str = "free some space; what was there before is unchanged";
+
 /// Returns what stands at a place, without following links anywhere below the tower's roots.
 #[must_use]
 pub fn read(layout: &Layout, place: &Place) -> Reading {
@@ -273,7 +276,7 @@ pub(crate) fn disk_fault(operation: String, error: &io::Error) -> Fault {
     let fault = Fault::new(operation, error.to_string());
     let is = |kinds: &[ErrorKind]| kinds.contains(&error.kind());
     if is(&[ErrorKind::StorageFull, ErrorKind::QuotaExceeded]) {
-        fault.with_hint("free some space; what was there before is unchanged")
+        fault.with_hint(FULL_DISK_HINT)
     } else if is(&[ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem]) {
         fault.with_hint("the tower needs to write here; check the owner and the mount")
     } else if is(&[ErrorKind::InvalidInput]) {

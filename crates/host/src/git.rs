@@ -10,6 +10,8 @@ use orchestrate_core::place::BundleFile;
 use orchestrate_core::trailer::task_trailers;
 use orchestrate_core::world::{Branches, Fault, Race};
 
+use crate::files::FULL_DISK_HINT;
+
 /// Returns a libgit2 error as the reason of an unknown.
 fn why(operation: &str, error: &git2::Error) -> Why {
     Why::new(format!("{operation}: {}", error.message()))
@@ -268,6 +270,10 @@ fn own_commits(repository: &Repository, reference: &str, tip: Oid, recorded: Opt
 
 /// Returns the commit to which the branch was last moved without a commit being made on it.
 fn moved_to(repository: &Repository, reference: &str) -> Result<Option<Oid>, git2::Error> {
+    // Reading a reflog that is not there would make an empty one.
+    if !repository.reference_has_log(reference)? {
+        return Ok(None);
+    }
     let reflog = repository.reflog(reference)?;
     let moves = |message: &str| {
         message.starts_with("branch: ")
@@ -360,10 +366,12 @@ fn raced(name: &UnitName, result: Result<(), git2::Error>) -> Result<Race, Fault
         {
             Ok(Race::Lost)
         }
-        Err(error) => Err(Fault::new(
-            format!("cannot set branch {}", name.branch()),
-            error.message().to_owned(),
-        )),
+        Err(error) => {
+            let fault = Fault::new(format!("cannot set branch {}", name.branch()), error.message().to_owned());
+            // libgit2 tells the system's reason in words only.
+            let is_full = ["No space left", "quota exceeded"].iter().any(|words| error.message().contains(words));
+            Err(if is_full { fault.with_hint(FULL_DISK_HINT) } else { fault })
+        }
     }
 }
 

@@ -127,6 +127,12 @@ pub fn open_log(path: &Utf8Path) -> Result<File, Fault> {
     let fault = |cause: std::io::Error| Fault::new(format!("cannot open {path}"), cause.to_string());
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(fault)?;
+        if parent.is_symlink() {
+            return Err(
+                Fault::new(format!("cannot open {path}"), format!("{parent} is a symbolic link"))
+                    .with_hint("put a real directory there; links are never followed"),
+            );
+        }
     }
     let nofollow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default();
     File::options()

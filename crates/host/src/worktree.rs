@@ -232,26 +232,26 @@ fn exclude_our_files(layout: &Layout) -> io::Result<()> {
     let directory = layout.common.join("info");
     fs::create_dir_all(&directory)?;
     let path = directory.join("exclude");
-    let mut text = match fs::read_to_string(&path) {
+    // Whatever people wrote there stays as it is, in whatever encoding.
+    let mut text = match fs::read(&path) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
         Err(error) => return Err(error),
     };
-    let missing: Vec<&str> = ["/.claude/worktrees/", ".orchestrate*"]
-        .into_iter()
-        .filter(|line| !text.lines().any(|there| there == *line))
-        .collect();
+    let is_there = |line: &&str| text.split(|byte| *byte == b'\n').any(|there| there == line.as_bytes());
+    let missing: Vec<&str> =
+        ["/.claude/worktrees/", ".orchestrate*"].into_iter().filter(|line| !is_there(line)).collect();
     if missing.is_empty() {
         return Ok(());
     }
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
+    if !text.is_empty() && !text.ends_with(b"\n") {
+        text.push(b'\n');
     }
     for line in missing {
-        text.push_str(line);
-        text.push('\n');
+        text.extend_from_slice(line.as_bytes());
+        text.push(b'\n');
     }
-    replace(&directory, &path, text.as_bytes())
+    replace(&directory, &path, &text)
 }
 
 /// Completes a worktree: missing files, then the index, then the unlocking. Overwrites nothing but torn writes of an
@@ -270,6 +270,7 @@ pub(crate) fn checkout(repository: &Repository, name: &UnitName) -> Result<Check
             worktree: &registration.path,
             path: &staged,
         };
+        index.break_lock().map_err(|error| disk_fault(operation.clone(), &error))?;
         index.git(&["read-tree", "HEAD"])?;
         let in_the_way = index.write_files()?;
         if !in_the_way.is_empty() {
@@ -300,6 +301,15 @@ struct StagedIndex<'a> {
 }
 
 impl StagedIndex<'_> {
+    /// Removes git's lock of this index, which a git that was killed in an earlier checkout leaves behind and no git
+    /// gets past. The index is ours alone, and who comes here found no process in the worktree and has the claim.
+    fn break_lock(&self) -> io::Result<()> {
+        match fs::remove_file(format!("{}.lock", self.path)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
     fn run(&self, arguments: &[&str]) -> Result<Output, Fault> {
         let options = RunOptions {
             directory: Some(self.worktree),

@@ -31,7 +31,10 @@ impl From<Fault> for Stopped {
 ///
 /// # Errors
 /// Where it stopped; see [`Stopped`].
-#[expect(clippy::needless_pass_by_value, reason = "the token is used up: one pass of the gate, one dispatch")]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the token is used up: one pass of the gate, one dispatch"
+)]
 pub fn apply<'window>(
     held: &Held<'window>,
     passed: Passed<'window>,

@@ -6,7 +6,7 @@
 use std::marker::PhantomData;
 
 use orchestrate_core::evidence::Base;
-use orchestrate_core::identifier::{CommitId, SpecId};
+use orchestrate_core::identifier::{CommitId, SpecId, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::BundleFile;
 use orchestrate_core::plan::{HaltReason, HoldReason, NoDispatch};
@@ -47,6 +47,7 @@ impl Passed<'_> {
 pub fn check<'window>(
     held: &Held<'window>,
     world: &dyn World,
+    name: &UnitName,
     base: &Base,
     start: &CommitId,
     working: &BundleTexts,
@@ -95,7 +96,11 @@ pub fn check<'window>(
                 "the unit's worktree is at {}, where the spec is not the signed one",
                 start.short()
             ),
-            remedy: "remove that worktree and its branch, if nothing in them is needed".to_owned(),
+            remedy: format!(
+                "if nothing in them is needed: git worktree remove .claude/worktrees/{} && git branch -d {}",
+                name.worktree(),
+                name.branch()
+            ),
         }));
     }
     Ok(Passed {

@@ -226,12 +226,18 @@ fn still_held(
 fn publish(world: &mut dyn World, spec: &SpecId, owner: &LockOwner) -> Result<Race, Fault> {
     let staging = LockDirectory::Staging(spec.clone(), owner.nonce.clone());
     world.create_directory(&staging.place())?;
-    world.write(&staging.owner(), &owner.render())?;
-    let race = match world.publish(&staging.place(), &Place::Lock(spec.clone())) {
+    let published = world
+        .write(&staging.owner(), &owner.render())
+        .and_then(|()| world.publish(&staging.place(), &Place::Lock(spec.clone())));
+    let race = match published {
         Ok(race) => race,
         // It may have happened all the same: what stands there decides.
         Err(_) if is_owned_by(world, spec, &owner.nonce) => Race::Won,
-        Err(fault) => return Err(fault),
+        Err(fault) => {
+            // The fault is what the user has to know; a staging directory that stays is no lock.
+            let _ = world.remove(&staging.place());
+            return Err(fault);
+        }
     };
     if race == Race::Lost {
         world.remove(&staging.place())?;

@@ -51,7 +51,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     };
     let (start, branch) = plan::start(branches, &base, &worktree)?;
     dependencies_are_in(world, &graph, &state, &intent.choice, &start, &base)?;
-    let passed = gate::check(held, world, &base, &start, &texts)?;
+    let passed = gate::check(held, world, &intent.name, &base, &start, &texts)?;
     let nonce = world.nonce().map_err(machine)?;
     let attempt = Attempt {
         tower: world.identity(),

@@ -24,7 +24,12 @@ pub use print::Print;
 pub const FULL_SESSION: &str = "full-session";
 
 /// Every backend of this build, in the order in which a list shows them.
-pub const NAMES: [&str; 4] = [HeadlessOneshot::NAME, CommandBackend::NAME, InSession::NAME, Print::NAME];
+pub const NAMES: [&str; 4] = [
+    HeadlessOneshot::NAME,
+    CommandBackend::NAME,
+    InSession::NAME,
+    Print::NAME,
+];
 
 /// What a worker is asked to do, and where.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +71,11 @@ pub struct Resolved {
 
 impl std::fmt::Debug for Resolved {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Resolved").field("backend", &self.backend.name()).field("note", &self.note).finish()
+        formatter
+            .debug_struct("Resolved")
+            .field("backend", &self.backend.name())
+            .field("note", &self.note)
+            .finish()
     }
 }
 
@@ -95,8 +104,12 @@ pub fn resolve(configured: &BackendName, command: &[String], programs: &dyn Prog
             literal(Box::new(backend))
         }
         Print::NAME => literal(Box::new(Print::new(command.to_vec()))),
-        other => Err(Why::new(format!("the backend {other} is not in this build"))
-            .with_hint(format!("set dispatch_backend to {FULL_SESSION} or to one of {}", NAMES.join(", ")))),
+        other => Err(
+            Why::new(format!("the backend {other} is not in this build")).with_hint(format!(
+                "set dispatch_backend to {FULL_SESSION} or to one of {}",
+                NAMES.join(", ")
+            )),
+        ),
     }
 }
 
@@ -143,14 +156,24 @@ mod tests {
 
     #[test]
     fn full_session_ladders_and_says_so() {
-        assert_eq!(resolved("full-session", &[], &["claude"]), Ok(("headless-oneshot".to_owned(), true)));
+        assert_eq!(
+            resolved("full-session", &[], &["claude"]),
+            Ok(("headless-oneshot".to_owned(), true))
+        );
         assert_eq!(resolved("full-session", &[], &[]), Ok(("print".to_owned(), true)));
-        assert_eq!(resolved("full-session", &["my-agent"], &["my-agent"]), Ok(("print".to_owned(), true)));
+        assert_eq!(
+            resolved("full-session", &["my-agent"], &["my-agent"]),
+            Ok(("print".to_owned(), true))
+        );
     }
 
     #[test]
     fn a_literal_name_is_honoured_or_refused() {
-        for (name, program) in [("headless-oneshot", "claude"), ("in-session", "claude"), ("command", "my-agent")] {
+        for (name, program) in [
+            ("headless-oneshot", "claude"),
+            ("in-session", "claude"),
+            ("command", "my-agent"),
+        ] {
             assert_eq!(resolved(name, &["my-agent"], &[program]), Ok((name.to_owned(), false)));
             let why = resolved(name, &["my-agent"], &[]).expect_err("absent");
             assert!(why.reason.contains(program) && why.hint.is_some(), "{why:?}");
@@ -161,13 +184,20 @@ mod tests {
     #[test]
     fn a_command_backend_without_a_command_names_its_key() {
         let why = resolved("command", &[], &["claude"]).expect_err("no command");
-        assert!(why.hint.is_some_and(|hint| hint.contains("command_backend") && hint.contains("machine-local")));
+        assert!(
+            why.hint
+                .is_some_and(|hint| hint.contains("command_backend") && hint.contains("machine-local"))
+        );
     }
 
     #[test]
     fn other_backends_are_not_in_this_build() {
         for name in ["tmux", "subagent", "stream-json-persistent", "my-adapter"] {
-            let why = resolved(name, &["my-agent"], &["claude", "tmux", "my-agent", "planwright-backend-my-adapter"]);
+            let why = resolved(
+                name,
+                &["my-agent"],
+                &["claude", "tmux", "my-agent", "planwright-backend-my-adapter"],
+            );
             assert!(why.expect_err("unknown").reason.contains("not in this build"));
         }
     }

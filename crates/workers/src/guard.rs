@@ -20,9 +20,16 @@ const FORBIDDEN_MODES: [&str; 2] = ["auto", "bypassPermissions"];
 /// # Errors
 /// Why the launch is refused. A refusal ends the step; nothing weaker is tried.
 pub fn launch_guard(argv: &[String], read_settings: &dyn Fn(&str) -> Option<String>) -> Result<(), Why> {
-    let (program, arguments) = argv.split_first().ok_or_else(|| Why::new("there is nothing to start"))?;
-    if arguments.iter().any(|argument| argument.starts_with("--dangerously-skip-permissions")) {
-        return Err(Why::new("--dangerously-skip-permissions lets a worker answer its own prompts"));
+    let (program, arguments) = argv
+        .split_first()
+        .ok_or_else(|| Why::new("there is nothing to start"))?;
+    if arguments
+        .iter()
+        .any(|argument| argument.starts_with("--dangerously-skip-permissions"))
+    {
+        return Err(Why::new(
+            "--dangerously-skip-permissions lets a worker answer its own prompts",
+        ));
     }
     if program.rsplit('/').next() != Some("claude") {
         return Ok(());
@@ -50,25 +57,31 @@ pub fn launch_guard(argv: &[String], read_settings: &dyn Fn(&str) -> Option<Stri
     if names_a_mode {
         Ok(())
     } else {
-        Err(Why::new("no argument names the permission mode, so that the one configured on this machine would count")
-            .with_hint("pass --settings with a defaultMode, or --permission-mode default"))
+        Err(
+            Why::new("no argument names the permission mode, so that the one configured on this machine would count")
+                .with_hint("pass --settings with a defaultMode, or --permission-mode default"),
+        )
     }
 }
 
 fn judge_mode(mode: Option<&str>, source: &str) -> Result<(), Why> {
     match mode {
         None | Some("") => Err(Why::new(format!("{source} names no mode"))),
-        Some(mode) if mode.starts_with('-') => Err(Why::new(format!("{source} is followed by an option, not by a mode"))),
-        Some(mode) if FORBIDDEN_MODES.contains(&mode) => {
-            Err(Why::new(format!("{source} is {mode}, which lets a worker answer its own prompts")))
+        Some(mode) if mode.starts_with('-') => {
+            Err(Why::new(format!("{source} is followed by an option, not by a mode")))
         }
+        Some(mode) if FORBIDDEN_MODES.contains(&mode) => Err(Why::new(format!(
+            "{source} is {mode}, which lets a worker answer its own prompts"
+        ))),
         Some(_) => Ok(()),
     }
 }
 
 /// Returns whether the settings name a mode.
 fn judge_settings(file: Option<&str>, read_settings: &dyn Fn(&str) -> Option<String>) -> Result<bool, Why> {
-    let file = file.filter(|file| !file.is_empty()).ok_or_else(|| Why::new("--settings names no file"))?;
+    let file = file
+        .filter(|file| !file.is_empty())
+        .ok_or_else(|| Why::new("--settings names no file"))?;
     let shown = printable(file);
     let text = read_settings(file).ok_or_else(|| Why::new(format!("the settings {shown} cannot be read")))?;
     let modes: Modes =
@@ -165,8 +178,17 @@ mod tests {
     fn the_mode_is_named_and_harmless() {
         assert_eq!(verdict(&["--permission-mode", "default"], None), Ok(()));
         assert_eq!(verdict(&["--permission-mode=acceptEdits"], None), Ok(()));
-        assert_eq!(verdict(&["--settings", "s.json"], Some(crate::worker_settings())), Ok(()));
-        assert_eq!(verdict(&["--settings=s.json"], Some(r#"{"permissions":{"defaultMode":"plan"}}"#)), Ok(()));
+        assert_eq!(
+            verdict(&["--settings", "s.json"], Some(crate::worker_settings())),
+            Ok(())
+        );
+        assert_eq!(
+            verdict(
+                &["--settings=s.json"],
+                Some(r#"{"permissions":{"defaultMode":"plan"}}"#)
+            ),
+            Ok(())
+        );
     }
 
     #[test]
@@ -188,7 +210,11 @@ mod tests {
             assert!(verdict(arguments, Some("{}")).is_err(), "{arguments:?}");
             let after_a_good_one = [&harmless[..], arguments].concat();
             let adds_nothing = matches!(arguments, [] | ["--print"]);
-            assert_eq!(verdict(&after_a_good_one, Some("{}")).is_ok(), adds_nothing, "{after_a_good_one:?}");
+            assert_eq!(
+                verdict(&after_a_good_one, Some("{}")).is_ok(),
+                adds_nothing,
+                "{after_a_good_one:?}"
+            );
         }
     }
 
@@ -202,12 +228,19 @@ mod tests {
             (r#"{"default\u004dode":"bypass\u0050ermissions"}"#, false),
             (r#"{"defaultMode":"default","defaultMode":"auto"}"#, false),
             (r#"{"defaultMode":"auto","defaultMode":"default"}"#, false),
-            (r#"{"a":[{"defaultMode":"default"}],"b":{"c":{"defaultMode":"auto"}}}"#, false),
+            (
+                r#"{"a":[{"defaultMode":"default"}],"b":{"c":{"defaultMode":"auto"}}}"#,
+                false,
+            ),
             (r#"{"defaultMode":{"auto":1}}"#, false),
             (r#"{"defaultMode":"default""#, false),
             ("", false),
         ] {
-            assert_eq!(verdict(&["--settings", "s.json"], Some(settings)).is_ok(), accepted, "{settings}");
+            assert_eq!(
+                verdict(&["--settings", "s.json"], Some(settings)).is_ok(),
+                accepted,
+                "{settings}"
+            );
         }
     }
 

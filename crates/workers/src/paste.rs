@@ -14,7 +14,10 @@ pub fn line(argv: &[String]) -> Result<String, Why> {
     if argv.iter().any(|argument| argument.chars().any(char::is_control)) {
         return Err(Why::new("an argument holds a control character"));
     }
-    let quoted: Vec<String> = argv.iter().map(|argument| format!("'{}'", argument.replace('\'', r#"'"'"'"#))).collect();
+    let quoted: Vec<String> = argv
+        .iter()
+        .map(|argument| format!("'{}'", argument.replace('\'', r#"'"'"'"#)))
+        .collect();
     Ok(quoted.join(" "))
 }
 
@@ -22,7 +25,12 @@ pub fn line(argv: &[String]) -> Result<String, Why> {
 ///
 /// # Errors
 /// When the command cannot be shown on one line.
-pub fn instructions(order: &LaunchOrder, runner: &[String], prompt_file: &Utf8Path, worktree: &Utf8Path) -> Result<String, Why> {
+pub fn instructions(
+    order: &LaunchOrder,
+    runner: &[String],
+    prompt_file: &Utf8Path,
+    worktree: &Utf8Path,
+) -> Result<String, Why> {
     if order.argv.is_empty() {
         return Ok(format!(
             "no agent is installed that this backend knows: start one in {worktree} and give it the text of {prompt_file}\n"

@@ -23,7 +23,9 @@ impl SearchPath {
         let entries = path.map(std::env::split_paths).into_iter().flatten();
         let absolute = entries.filter(|entry| entry.is_absolute());
         // An entry that was split off holds no separator, so that joining cannot fail.
-        Self { absolute: std::env::join_paths(absolute).unwrap_or_default() }
+        Self {
+            absolute: std::env::join_paths(absolute).unwrap_or_default(),
+        }
     }
 }
 
@@ -34,7 +36,9 @@ impl Programs for SearchPath {
             return None;
         }
         let found = which::which_in_global(name, Some(&self.absolute)).ok()?.next()?;
-        Utf8PathBuf::from_path_buf(found).ok().filter(|found| found.is_absolute())
+        Utf8PathBuf::from_path_buf(found)
+            .ok()
+            .filter(|found| found.is_absolute())
     }
 }
 

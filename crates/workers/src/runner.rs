@@ -98,7 +98,7 @@ pub fn run_worker(request: &RunRequest) -> Result<RunOutcome, Fault> {
     };
     let started = start(&admitted);
     match &started {
-        Ok(Ok(_)) => answer.started(admitted.record.launch.manner)?,
+        Ok(Ok(_)) => answer.started(admitted.record.launch.manner),
         Ok(Err(why)) => answer.refused(&why.reason),
         Err(fault) => answer.refused(&fault.to_string()),
     }
@@ -137,34 +137,38 @@ fn record_end(admitted: &Admitted, status: String) -> Result<(), Fault> {
     let place = Place::LaunchRecord(admitted.record.name());
     match read_launch(&admitted.layout, &place) {
         Ok(Some(mut launch)) if launch.attempt == admitted.record.attempt => {
-            launch.ended = Some(WorkerEnd { at: clock::now(), status });
+            launch.ended = Some(WorkerEnd {
+                at: clock::now(),
+                status,
+            });
             files::write(&admitted.layout, &place, &launch.render())
         }
         // A person cleared the record, or gave the unit to a later attempt. That attempt's record is not ours to change.
         Ok(Some(_) | None) => Ok(()),
-        Err(why) => Err(Fault::new(format!("cannot record that the worker ended ({status})"), why.reason)),
+        Err(why) => Err(Fault::new(
+            format!("cannot record that the worker ended ({status})"),
+            why.reason,
+        )),
     }
 }
 
 /// Returns the launch record at the place, or why it cannot be read.
 fn read_launch(layout: &Layout, place: &Place) -> Result<Option<LaunchRecord>, Why> {
-    match files::read(layout, place) {
-        Reading::Absent => Ok(None),
-        Reading::File { bytes, .. } => {
-            LaunchRecord::parse(&bytes).map(Some).map_err(|error| Why::new(format!("{place}: {error}")))
-        }
-        other => Err(Why::new(format!("{place} {}", describe(&other)))),
-    }
+    read_record(layout, place)?
+        .map(|bytes| LaunchRecord::parse(&bytes))
+        .transpose()
+        .map_err(|error| Why::new(format!("{place}: {error}")))
 }
 
-/// Returns what is wrong with something that should be a record.
-fn describe(reading: &Reading) -> String {
-    match reading {
-        Reading::Absent => "is not there".to_owned(),
-        Reading::File { .. } => "is a file".to_owned(),
-        Reading::Directory { .. } => "is a directory".to_owned(),
-        Reading::Symlink => "is a symbolic link".to_owned(),
-        Reading::Special => "is no regular file".to_owned(),
-        Reading::Unreadable(cause) => format!("cannot be read: {cause}"),
+/// Returns the bytes of a record, nothing where there is none, or why they cannot be read.
+fn read_record(layout: &Layout, place: &Place) -> Result<Option<Vec<u8>>, Why> {
+    let unreadable = |what: &str| Err(Why::new(format!("{place} {what}")));
+    match files::read(layout, place) {
+        Reading::Absent => Ok(None),
+        Reading::File { bytes, .. } => Ok(Some(bytes)),
+        Reading::Directory { .. } => unreadable("is a directory"),
+        Reading::Symlink => unreadable("is a symbolic link"),
+        Reading::Special => unreadable("is no regular file"),
+        Reading::Unreadable(cause) => unreadable(&format!("cannot be read: {cause}")),
     }
 }

@@ -21,7 +21,8 @@ pub struct InSession;
 /// Returns where Claude Code is.
 pub(super) fn program(programs: &dyn Programs) -> Result<Utf8PathBuf, Why> {
     programs.resolve("claude").ok_or_else(|| {
-        Why::new("claude is not on the search path").with_hint("install Claude Code, or set dispatch_backend to another backend")
+        Why::new("claude is not on the search path")
+            .with_hint("install Claude Code, or set dispatch_backend to another backend")
     })
 }
 
@@ -41,7 +42,12 @@ impl Backend for HeadlessOneshot {
 
     fn order(&self, request: &OrderRequest<'_>, programs: &dyn Programs) -> Result<LaunchOrder, Why> {
         // Claude Code refuses this output format without --verbose.
-        one_session(self, request, programs, &["--output-format", "stream-json", "--verbose"])
+        one_session(
+            self,
+            request,
+            programs,
+            &["--output-format", "stream-json", "--verbose"],
+        )
     }
 }
 

@@ -9,7 +9,8 @@ use super::{Backend, OrderRequest, order};
 use crate::programs::Programs;
 
 /// Where the program is configured. A repository must not name a program that its readers' machines then run.
-const KEY: &str = "command_backend, a list of program and arguments that is read from the machine-local and adopter layers only";
+const KEY: &str =
+    "command_backend, a list of program and arguments that is read from the machine-local and adopter layers only";
 
 /// The program of the key `command_backend`.
 ///
@@ -32,12 +33,17 @@ impl CommandBackend {
 
     /// Returns where the configured program is.
     pub(super) fn program(&self, programs: &dyn Programs) -> Result<Utf8PathBuf, Why> {
-        let name = self.command.first().filter(|name| !name.is_empty()).ok_or_else(|| {
-            Why::new("no command is configured").with_hint(format!("set {KEY}"))
-        })?;
+        let name = self
+            .command
+            .first()
+            .filter(|name| !name.is_empty())
+            .ok_or_else(|| Why::new("no command is configured").with_hint(format!("set {KEY}")))?;
         programs.resolve(name).ok_or_else(|| {
-            Why::new(format!("{} is not on the search path, nor an absolute path of a program", printable(name)))
-                .with_hint(format!("install it, or correct {KEY}"))
+            Why::new(format!(
+                "{} is not on the search path, nor an absolute path of a program",
+                printable(name)
+            ))
+            .with_hint(format!("install it, or correct {KEY}"))
         })
     }
 
@@ -79,7 +85,10 @@ fn fill(argument: &str, request: &OrderRequest<'_>) -> String {
     while let Some(brace) = rest.find('{') {
         let (before, from_brace) = rest.split_at(brace);
         filled.push_str(before);
-        rest = match values.iter().find(|(placeholder, _)| from_brace.starts_with(placeholder)) {
+        rest = match values
+            .iter()
+            .find(|(placeholder, _)| from_brace.starts_with(placeholder))
+        {
             Some((placeholder, value)) => {
                 filled.push_str(value);
                 &from_brace[placeholder.len()..]
@@ -102,11 +111,25 @@ mod tests {
 
     #[test]
     fn placeholders_are_replaced_inside_single_arguments() {
-        let command = ["agent", "--file={prompt_file}", "{spec}/{unit}", "{worktree}", "{other} {", "a b"];
+        let command = [
+            "agent",
+            "--file={prompt_file}",
+            "{spec}/{unit}",
+            "{worktree}",
+            "{other} {",
+            "a b",
+        ];
         let backend = CommandBackend::new(command.map(str::to_owned).to_vec());
         with_request("/w x/{spec}", "do it", |request| {
             let order = backend.order(request, &Installed::only(&["agent"])).expect("order");
-            let expected = ["/bin/agent", "--file=/g/orchestrate.prompt.md", "alpha/1-2", "/w x/{spec}", "{other} {", "a b"];
+            let expected = [
+                "/bin/agent",
+                "--file=/g/orchestrate.prompt.md",
+                "alpha/1-2",
+                "/w x/{spec}",
+                "{other} {",
+                "a b",
+            ];
             assert_eq!(order.argv, expected);
         });
     }

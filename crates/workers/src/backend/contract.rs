@@ -39,8 +39,10 @@ pub(super) fn with_request<T>(worktree: &str, prompt: &str, use_it: impl FnOnce(
 }
 
 fn all() -> Vec<Box<dyn Backend>> {
-    let command: Vec<String> =
-        ["agent", "--in", "{worktree}", "{prompt_file}"].into_iter().map(str::to_owned).collect();
+    let command: Vec<String> = ["agent", "--in", "{worktree}", "{prompt_file}"]
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     vec![
         Box::new(HeadlessOneshot),
         Box::new(CommandBackend::new(command.clone())),
@@ -63,12 +65,14 @@ fn every_name_of_this_build_is_a_backend_and_resolves_to_itself() {
 #[test]
 fn a_missing_program_is_an_answer_before_anything_is_done() {
     for backend in all() {
-        with_request("/w", "do it", |request| match (backend.order(request, &Installed::only(&[])), backend.manner()) {
-            (Ok(order), LaunchManner::Printed) => assert!(order.argv.is_empty()),
-            (Err(why), LaunchManner::Background | LaunchManner::Foreground) => {
-                assert!(why.hint.is_some(), "{}: {why}", backend.name());
+        with_request("/w", "do it", |request| {
+            match (backend.order(request, &Installed::only(&[])), backend.manner()) {
+                (Ok(order), LaunchManner::Printed) => assert!(order.argv.is_empty()),
+                (Err(why), LaunchManner::Background | LaunchManner::Foreground) => {
+                    assert!(why.hint.is_some(), "{}: {why}", backend.name());
+                }
+                (outcome, manner) => panic!("{} ({manner:?}): {outcome:?}", backend.name()),
             }
-            (outcome, manner) => panic!("{} ({manner:?}): {outcome:?}", backend.name()),
         });
     }
 }

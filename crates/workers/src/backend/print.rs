@@ -3,7 +3,7 @@
 use orchestrate_core::observed::Why;
 use orchestrate_core::record::dispatch::{LaunchManner, LaunchOrder};
 
-use super::{Backend, CommandBackend, OrderRequest, order, claude};
+use super::{Backend, CommandBackend, OrderRequest, claude, order};
 use crate::programs::Programs;
 
 /// A worker that a person starts and talks to.
@@ -22,7 +22,9 @@ impl Print {
     /// Returns the backend; `command` is the value of the key `command_backend`.
     #[must_use]
     pub fn new(command: Vec<String>) -> Self {
-        Self { command: CommandBackend::new(command) }
+        Self {
+            command: CommandBackend::new(command),
+        }
     }
 }
 

@@ -5,14 +5,14 @@ use orchestrate_core::identifier::{Nonce, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::Place;
 use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner};
-use orchestrate_core::world::{Fault, Reading};
+use orchestrate_core::world::Fault;
 use orchestrate_host::failpoint::reach;
 use orchestrate_host::layout::Layout;
 use orchestrate_host::lease::{self, LeaseHold, LeaseHolder};
 use orchestrate_host::repository::{self, Registration, Repository};
-use orchestrate_host::{clock, files, identity};
+use orchestrate_host::{clock, identity};
 
-use super::{RunRequest, describe, read_launch};
+use super::{RunRequest, read_launch, read_record};
 use crate::guard::launch_guard;
 
 /// A start that nothing stands against, and the lease that keeps it so.
@@ -38,7 +38,11 @@ pub(super) fn admit(request: &RunRequest) -> Result<Result<Admitted, Why>, Fault
     // What was read before the lease was a guess.
     let registration = match registered(&repository, &request.name)? {
         Ok(again) if again.git_directory == registration.git_directory => again,
-        Ok(_) => return Ok(Err(Why::new("the unit's worktree was replaced while its lease was taken"))),
+        Ok(_) => {
+            return Ok(Err(Why::new(
+                "the unit's worktree was replaced while its lease was taken",
+            )));
+        }
         Err(why) => return Ok(Err(why)),
     };
     let record = match current_record(&repository.layout, &request.name, request.attempt.as_ref()) {
@@ -56,29 +60,49 @@ pub(super) fn admit(request: &RunRequest) -> Result<Result<Admitted, Why>, Fault
         started: clock::now(),
         attempt: record.attempt.clone(),
     })?;
-    Ok(Ok(Admitted { layout: repository.layout, registration, record, _lease: lease }))
+    Ok(Ok(Admitted {
+        layout: repository.layout,
+        registration,
+        record,
+        _lease: lease,
+    }))
 }
 
 /// Returns the worktree registered for exactly the unit's branch, if a worker may work there.
 fn registered(repository: &Repository, name: &UnitName) -> Result<Result<Registration, Why>, Fault> {
     let Some(registration) = repository.registration(name)? else {
-        return Ok(Err(Why::new(format!("no worktree is registered for {}", name.branch()))
-            .with_hint(format!("step {} again", name.spec))));
+        return Ok(Err(Why::new(format!(
+            "no worktree is registered for {}",
+            name.branch()
+        ))
+        .with_hint(format!("step {} again", name.spec))));
     };
     if registration.path == repository.layout.primary || registration.git_directory == repository.layout.common {
-        return Ok(Err(Why::new(format!("{} is checked out in the primary checkout", name.branch()))));
+        return Ok(Err(Why::new(format!(
+            "{} is checked out in the primary checkout",
+            name.branch()
+        ))));
     }
     if !registration.path.is_dir() {
-        return Ok(Err(Why::new(format!("the worktree {} is not there", registration.path))));
+        return Ok(Err(Why::new(format!(
+            "the worktree {} is not there",
+            registration.path
+        ))));
     }
     if !registration.has_index {
-        return Ok(Err(Why::new(format!("the checkout of {} is not complete", registration.path))
-            .with_hint(format!("step {} again", name.spec))));
+        return Ok(Err(Why::new(format!(
+            "the checkout of {} is not complete",
+            registration.path
+        ))
+        .with_hint(format!("step {} again", name.spec))));
     }
     // The directory must also say that it is this worktree: another repository may have been put in its place.
     match repository::discover(&registration.path) {
         Ok(found) if is_worktree_of(&found, &registration) => Ok(Ok(registration)),
-        Ok(_) => Ok(Err(Why::new(format!("{} is not the worktree that git has registered there", registration.path)))),
+        Ok(_) => Ok(Err(Why::new(format!(
+            "{} is not the worktree that git has registered there",
+            registration.path
+        )))),
         Err(fault) => Ok(Err(Why::new(fault.to_string()))),
     }
 }
@@ -101,21 +125,18 @@ fn busy(registration: &Registration) -> Why {
 /// Returns the dispatch record, if it is of the attempt that is meant.
 fn current_record(layout: &Layout, name: &UnitName, attempt: Option<&Nonce>) -> Result<DispatchRecord, Why> {
     let place = Place::DispatchRecord(name.clone());
-    let step = format!("step {} again: it writes a new record", name.spec);
-    let record = match files::read(layout, &place) {
-        Reading::Absent => return Err(Why::new(format!("{name} is not dispatched: there is no {place}")).with_hint(step)),
-        Reading::File { bytes, .. } => {
-            DispatchRecord::parse(&bytes).map_err(|error| Why::new(format!("{place}: {error}")))?
-        }
-        other => return Err(Why::new(format!("{place} {}", describe(&other)))),
-    };
+    let bytes = read_record(layout, &place)?.ok_or_else(|| {
+        Why::new(format!("{name} is not dispatched: there is no {place}"))
+            .with_hint(format!("step {} again: it writes a new record", name.spec))
+    })?;
+    let record = DispatchRecord::parse(&bytes).map_err(|error| Why::new(format!("{place}: {error}")))?;
     if record.name() != *name {
         return Err(Why::new(format!("{place} is the record of {}", record.name())));
     }
     match attempt {
-        Some(attempt) if *attempt != record.attempt => {
-            Err(Why::new("this attempt is superseded: the unit was dispatched again since"))
-        }
+        Some(attempt) if *attempt != record.attempt => Err(Why::new(
+            "this attempt is superseded: the unit was dispatched again since",
+        )),
         Some(_) | None => Ok(record),
     }
 }
@@ -124,7 +145,9 @@ fn not_started_before(layout: &Layout, record: &DispatchRecord) -> Result<(), Wh
     let launch = read_launch(layout, &Place::LaunchRecord(record.name()))?;
     match launch.filter(|launch| launch.attempt == record.attempt) {
         Some(launch) if launch.runner.is_some() => {
-            let how = launch.ended.map_or_else(|| "its end was not recorded".to_owned(), |end| end.status);
+            let how = launch
+                .ended
+                .map_or_else(|| "its end was not recorded".to_owned(), |end| end.status);
             let tasks: Vec<String> = record.unit.tasks().map(ToString::to_string).collect();
             Err(Why::new(format!("this attempt was started at {} already ({how})", launch.launched)).with_hint(format!(
                 "look at the worker's log; orchestrate plumbing orchestrate-marker clear specs/{} {} lets the unit be dispatched again",
@@ -140,8 +163,11 @@ fn not_started_before(layout: &Layout, record: &DispatchRecord) -> Result<(), Wh
 fn may_be_launched(record: &DispatchRecord) -> Result<(), Why> {
     let argv = &record.launch.argv;
     if argv.is_empty() {
-        return Err(Why::new("the dispatch names no program, because no agent was installed")
-            .with_hint("give the text of the prompt file to an agent in the worktree, or configure a backend and step again"));
+        return Err(
+            Why::new("the dispatch names no program, because no agent was installed").with_hint(
+                "give the text of the prompt file to an agent in the worktree, or configure a backend and step again",
+            ),
+        );
     }
     if !argv.first().is_some_and(|program| program.starts_with('/')) {
         return Err(Why::new("the dispatch record names its program by a relative path"));
@@ -165,11 +191,16 @@ fn nobody_inside(worktree: &Utf8Path, manner: LaunchManner) -> Result<(), Why> {
         Observed::Absent(_) => Vec::new(),
         Observed::Unknown(why) => return Err(Why::new(format!("cannot tell who works in {worktree}: {why}"))),
     };
-    let others: Vec<String> =
-        found.iter().filter(|process| !ours.contains(&process.pid)).map(ToString::to_string).collect();
+    let others: Vec<String> = found
+        .iter()
+        .filter(|process| !ours.contains(&process.pid))
+        .map(ToString::to_string)
+        .collect();
     if others.is_empty() {
         return Ok(());
     }
-    Err(Why::new(format!("processes still run in {worktree}: {}", others.join(", ")))
-        .with_hint("let them end, or end them"))
+    Err(
+        Why::new(format!("processes still run in {worktree}: {}", others.join(", ")))
+            .with_hint("let them end, or end them"),
+    )
 }

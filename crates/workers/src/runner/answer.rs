@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{IsTerminal, Write};
 
 use orchestrate_core::record::dispatch::LaunchManner;
-use orchestrate_core::world::Fault;
 use orchestrate_host::process::Handshake;
 
 /// Gives the answer on standard output, where a program and no person reads it.
@@ -14,7 +13,9 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) fn new() -> Self {
-        Self { to_a_person: std::io::stdout().is_terminal() }
+        Self {
+            to_a_person: std::io::stdout().is_terminal(),
+        }
     }
 
     /// Tells that nothing was started.
@@ -24,17 +25,18 @@ impl Answer {
         }
     }
 
-    /// Tells that the client runs, and lets standard output go, whose other end waits for that. A worker in the
-    /// foreground keeps it: it is the client's.
-    pub(super) fn started(&self, manner: LaunchManner) -> Result<(), Fault> {
+    /// Tells that the client runs, and lets standard output go. A worker in the foreground keeps it: it is the client's.
+    pub(super) fn started(&self, manner: LaunchManner) {
         match manner {
-            LaunchManner::Foreground | LaunchManner::Printed => return Ok(()),
+            LaunchManner::Foreground | LaunchManner::Printed => return,
             LaunchManner::Background => {}
         }
-        say(&Handshake::Started { pid: std::process::id() });
-        let fault = |error: std::io::Error| Fault::new("cannot let standard output go", error.to_string());
-        let nowhere = File::options().write(true).open("/dev/null").map_err(fault)?;
-        rustix::stdio::dup2_stdout(&nowhere).map_err(|error| fault(error.into()))
+        let pid = std::process::id();
+        say(&Handshake::Started { pid });
+        // Where standard output cannot be let go it stays open, unused: that is no reason to leave the worker alone.
+        if let Ok(nowhere) = File::options().write(true).open("/dev/null") {
+            let _ = rustix::stdio::dup2_stdout(&nowhere);
+        }
     }
 }
 
@@ -42,5 +44,7 @@ impl Answer {
 /// next step finds its lease.
 fn say(handshake: &Handshake) {
     let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(handshake.render().as_bytes()).and_then(|()| stdout.flush());
+    let _ = stdout
+        .write_all(handshake.render().as_bytes())
+        .and_then(|()| stdout.flush());
 }

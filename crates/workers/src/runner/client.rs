@@ -28,11 +28,19 @@ pub(super) fn prepare(admitted: &Admitted) -> Result<Prepared<'_>, Fault> {
         File::open(&prompt_file).map_err(|error| Fault::new(format!("cannot open {prompt_file}"), error.to_string()))
     };
     let (input, output) = match launch.manner {
-        LaunchManner::Background => (Some(opened()?), Some(open_log(&admitted.layout.log(&admitted.record.name()))?)),
+        LaunchManner::Background => (
+            Some(opened()?),
+            Some(open_log(&admitted.layout.log(&admitted.record.name()))?),
+        ),
         LaunchManner::Foreground => (Some(opened()?), None),
         LaunchManner::Printed => (None, None),
     };
-    Ok(Prepared { admitted, prompt_file, input, output })
+    Ok(Prepared {
+        admitted,
+        prompt_file,
+        input,
+        output,
+    })
 }
 
 /// Replaces the prompt file in one step, so that no client ever reads half of it.
@@ -40,7 +48,9 @@ fn write_prompt(path: &Utf8Path, prompt: &str) -> Result<(), Fault> {
     let fault = |error: std::io::Error| Fault::new(format!("cannot write {path}"), error.to_string());
     let directory = path.parent().unwrap_or(path);
     let mut file = tempfile::NamedTempFile::new_in(directory).map_err(fault)?;
-    file.write_all(prompt.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(fault)?;
+    file.write_all(prompt.as_bytes())
+        .and_then(|()| file.as_file().sync_all())
+        .map_err(fault)?;
     file.persist(path).map_err(|error| fault(error.error)).map(drop)
 }
 
@@ -48,8 +58,10 @@ impl Prepared<'_> {
     /// Starts the client in its worktree and returns its process id.
     pub(super) fn start(self) -> Result<u32, Fault> {
         let launch = &self.admitted.record.launch;
-        let (program, arguments) =
-            launch.argv.split_first().ok_or_else(|| Fault::new("cannot start the client", "no program is recorded"))?;
+        let (program, arguments) = launch
+            .argv
+            .split_first()
+            .ok_or_else(|| Fault::new("cannot start the client", "no program is recorded"))?;
         let environment = environment(self.admitted, &self.prompt_file);
         start_client(ClientStart {
             program: Utf8Path::new(program),
@@ -71,7 +83,10 @@ fn environment(admitted: &Admitted, prompt_file: &Utf8Path) -> [(&'static str, S
         ("ORCHESTRATE_UNIT", name.unit.to_string()),
         ("ORCHESTRATE_PROMPT_FILE", prompt_file.to_string()),
         ("ORCHESTRATE_WORKTREE", admitted.registration.path.to_string()),
-        ("PLANWRIGHT_WORKER_HANDLE", format!("{}-{}", admitted.record.launch.backend, name.worktree())),
+        (
+            "PLANWRIGHT_WORKER_HANDLE",
+            format!("{}-{}", admitted.record.launch.backend, name.worktree()),
+        ),
         ("PLANWRIGHT_WORKER_SCOPE", name.to_string()),
         ("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION", "false".to_owned()),
     ]

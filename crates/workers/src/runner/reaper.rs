@@ -43,7 +43,12 @@ impl Guardian {
         let fault = |error: std::io::Error| Fault::new("cannot become the worker's guardian", error.to_string());
         adopt_orphans().map_err(fault)?;
         let own_group = manner == LaunchManner::Background;
-        let family = Arc::new(Mutex::new(Family { client: None, own_group, stopping: false, end: ClientEnd::Unseen }));
+        let family = Arc::new(Mutex::new(Family {
+            client: None,
+            own_group,
+            stopping: false,
+            end: ClientEnd::Unseen,
+        }));
         let mut signals = Signals::new([SIGTERM, SIGINT, SIGQUIT, SIGHUP]).map_err(fault)?;
         let handle = signals.handle();
         let ours = Arc::clone(&family);
@@ -55,7 +60,11 @@ impl Guardian {
                 }
             }
         });
-        Ok(Self { family, signals: handle, listener })
+        Ok(Self {
+            family,
+            signals: handle,
+            listener,
+        })
     }
 
     /// Starts the client, unless the worker was asked to stop before.
@@ -112,10 +121,15 @@ fn reap(family: &mut Family) -> Result<(), Errno> {
                 family.end = end(status);
             }
             Ok(Some(_)) | Err(Errno::INTR) => {}
-            Ok(None) | Err(Errno::CHILD) => return Ok(()),
+            Ok(None) | Err(Errno::CHILD) => break,
             Err(error) => return Err(error),
         }
     }
+    // The children of what has ended came to us just now, and have not been asked yet.
+    if family.stopping {
+        stop_orphans(family);
+    }
+    Ok(())
 }
 
 fn end(status: WaitStatus) -> ClientEnd {
@@ -130,11 +144,22 @@ fn end(status: WaitStatus) -> ClientEnd {
 fn stop(family: &mut Family) {
     family.stopping = true;
     if let Some(client) = family.client {
-        let _ = if family.own_group { kill_process_group(client, Signal::TERM) } else { kill_process(client, Signal::TERM) };
+        let _ = if family.own_group {
+            kill_process_group(client, Signal::TERM)
+        } else {
+            kill_process(client, Signal::TERM)
+        };
     }
-    // A process table that cannot be read leaves the orphans unasked; the client was asked, and we stay for both.
+    stop_orphans(family);
+}
+
+/// Asks every child but the client to end. Where the process table cannot be read nobody is asked, and we stay for them.
+fn stop_orphans(family: &Family) {
     let children = identity::children().unwrap_or_default();
-    for child in children.into_iter().filter_map(|pid| i32::try_from(pid).ok().and_then(Pid::from_raw)) {
+    for child in children
+        .into_iter()
+        .filter_map(|pid| i32::try_from(pid).ok().and_then(Pid::from_raw))
+    {
         if family.client != Some(child) {
             let _ = kill_process(child, Signal::TERM);
         }

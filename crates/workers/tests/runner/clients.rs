@@ -10,20 +10,44 @@ use orchestrate_host::process::{Handshake, RunOptions, run_bounded};
 use orchestrate_workers::runner::prompt_file;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
-use crate::fixture::{Fixture, LONG, this_program};
+use crate::fixture::{Fixture, INHERIT_NOTHING, LONG, this_program};
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("a_client_runs_once_and_its_end_is_recorded", a_client_runs_once_and_its_end_is_recorded),
+        trial(
+            "a_client_runs_once_and_its_end_is_recorded",
+            a_client_runs_once_and_its_end_is_recorded,
+        ),
         trial("a_large_prompt_goes_through_stdin", a_large_prompt_goes_through_stdin),
-        trial("a_client_knows_who_it_is_and_no_other_repository", a_client_knows_who_it_is_and_no_other_repository),
-        trial("a_killed_runner_leaves_the_lease_with_the_client", a_killed_runner_leaves_the_lease_with_the_client),
-        trial("the_runner_stays_until_no_descendant_is_left", the_runner_stays_until_no_descendant_is_left),
-        trial("a_request_to_stop_reaches_client_and_orphans", a_request_to_stop_reaches_client_and_orphans),
-        trial("a_missing_client_is_told_and_recorded", a_missing_client_is_told_and_recorded),
-        trial("a_foreground_client_has_the_terminal_to_itself", a_foreground_client_has_the_terminal_to_itself),
-        trial("a_later_attempts_launch_record_is_left_alone", a_later_attempts_launch_record_is_left_alone),
+        trial(
+            "a_client_knows_who_it_is_and_no_other_repository",
+            a_client_knows_who_it_is_and_no_other_repository,
+        ),
+        trial(
+            "a_killed_runner_leaves_the_lease_with_the_client",
+            a_killed_runner_leaves_the_lease_with_the_client,
+        ),
+        trial(
+            "the_runner_stays_until_no_descendant_is_left",
+            the_runner_stays_until_no_descendant_is_left,
+        ),
+        trial(
+            "a_request_to_stop_reaches_client_and_orphans",
+            a_request_to_stop_reaches_client_and_orphans,
+        ),
+        trial(
+            "a_missing_client_is_told_and_recorded",
+            a_missing_client_is_told_and_recorded,
+        ),
+        trial(
+            "a_foreground_client_has_the_terminal_to_itself",
+            a_foreground_client_has_the_terminal_to_itself,
+        ),
+        trial(
+            "a_later_attempts_launch_record_is_left_alone",
+            a_later_attempts_launch_record_is_left_alone,
+        ),
         trial("of_many_runners_at_once_one_starts", of_many_runners_at_once_one_starts),
     ]
 }
@@ -38,12 +62,18 @@ fn a_client_runs_once_and_its_end_is_recorded() {
     let runner = fixture.started();
     fixture.wait_until_free();
     let launch = fixture.launch().expect("launch record");
-    assert_eq!((launch.attempt.clone(), launch.runner.map(|runner| runner.pid)), (attempt.clone(), Some(runner)));
+    assert_eq!(
+        (launch.attempt.clone(), launch.runner.map(|runner| runner.pid)),
+        (attempt.clone(), Some(runner))
+    );
     assert_eq!(launch.ended.map(|end| end.status).as_deref(), Some("exit 3"));
     let log = std::fs::read_to_string(fixture.layout.log(&fixture.name)).expect("log");
     assert_eq!(log, format!("said\ncomplained\n{}\n", fixture.worktree));
     for again in [None, Some(&attempt)] {
-        assert!(fixture.refused(again).contains("started at"), "pasting the command again must not start it again");
+        assert!(
+            fixture.refused(again).contains("started at"),
+            "pasting the command again must not start it again"
+        );
     }
 }
 
@@ -51,12 +81,19 @@ fn a_large_prompt_goes_through_stdin() {
     let fixture = Fixture::new();
     let prompt = "a line of the prompt, with 'quotes' and $(text)\n".repeat(7000);
     let copy = fixture.root.join("copy");
-    let argv = ["/bin/sh", "-c", &format!("cat > '{copy}'; cmp '{copy}' \"$ORCHESTRATE_PROMPT_FILE\"")];
+    let argv = [
+        "/bin/sh",
+        "-c",
+        &format!("cat > '{copy}'; cmp '{copy}' \"$ORCHESTRATE_PROMPT_FILE\""),
+    ];
     fixture.dispatch_as(1, LaunchManner::Background, argv.map(str::to_owned).to_vec(), &prompt);
     fixture.started();
     fixture.wait_until_free();
     assert_eq!(fixture.end().as_deref(), Some("exit 0"));
-    assert!(std::fs::read_to_string(copy).expect("copy") == prompt, "the prompt arrived changed");
+    assert!(
+        std::fs::read_to_string(copy).expect("copy") == prompt,
+        "the prompt arrived changed"
+    );
 }
 
 fn a_client_knows_who_it_is_and_no_other_repository() {
@@ -100,7 +137,10 @@ fn a_killed_runner_leaves_the_lease_with_the_client() {
     assert!(fixture.is_held());
     assert!(fixture.refused(None).contains("lease"));
     let later = fixture.dispatch(2, "exit 0");
-    assert!(fixture.refused(Some(&later)).contains("lease"), "not even for a later attempt");
+    assert!(
+        fixture.refused(Some(&later)).contains("lease"),
+        "not even for a later attempt"
+    );
     go.release();
     fixture.wait_until_free();
     assert!(!fixture.is_held());
@@ -114,10 +154,8 @@ fn the_runner_stays_until_no_descendant_is_left() {
     let fixture = Fixture::new();
     let (alive, ready, go) = (fixture.pipe("alive"), fixture.pipe("ready"), fixture.pipe("go"));
     // As the tools of an agent do, the descendant has a session of its own and inherits nothing.
-    let descendant = "for fd in /proc/$$/fd/*; do number=${fd##*/}; \
-                      if [ \"$number\" -gt 2 ]; then eval \"exec $number>&-\"; fi; done; \
-                      echo up > \"$1\"; read -r line < \"$2\"";
-    let script = format!("exec 9> {alive}; setsid sh -c '{descendant}' sh {ready} {go} & wait_nothing=1; exit 4");
+    let descendant = format!("{INHERIT_NOTHING}; echo up > \"$1\"; read -r line < \"$2\"");
+    let script = format!("exec 9> {alive}; setsid sh -c '{descendant}' sh {ready} {go} & exit 4");
     fixture.dispatch(1, &script);
     fixture.started();
     assert_eq!(alive.read(), "", "the client ends");
@@ -134,18 +172,17 @@ fn the_runner_stays_until_no_descendant_is_left() {
 fn a_request_to_stop_reaches_client_and_orphans() {
     let fixture = Fixture::new();
     let (ready, orphan) = (fixture.pipe("ready"), fixture.pipe("orphan"));
-    let child = "trap \"exit 0\" TERM; echo up > \"$1\"; while :; do read -r line < /dev/zero; done";
-    // The middle process ends, so that its child becomes an orphan outside of the client's group.
-    let script = format!(
-        "trap 'exit 7' TERM; sh -c 'setsid sh -c \"$0\" sh \"$1\" &' '{child}' {orphan}; echo up > {ready}; \
-         while :; do sleep 1; done"
-    );
+    // The middle process ends, so that its child becomes an orphan outside of the client's group; and when that one
+    // ends, its own child becomes one.
+    let child = "echo up > \"$1\"; sleep 600; :";
+    let script =
+        format!("sh -c 'setsid sh -c \"$0\" sh \"$1\" &' '{child}' {orphan}; echo up > {ready}; exec sleep 600");
     fixture.dispatch(1, &script);
     let runner = pid(fixture.started());
     assert_eq!((ready.read().as_str(), orphan.read().as_str()), ("up\n", "up\n"));
     kill_process(runner, Signal::TERM).expect("kill");
     fixture.wait_until_free();
-    assert_eq!(fixture.end().as_deref(), Some("exit 7"));
+    assert_eq!(fixture.end().as_deref(), Some("signal 15"));
 }
 
 fn a_missing_client_is_told_and_recorded() {
@@ -161,13 +198,25 @@ fn a_missing_client_is_told_and_recorded() {
 
 fn a_foreground_client_has_the_terminal_to_itself() {
     let fixture = Fixture::new();
-    let argv = ["/bin/sh", "-c", "cat; echo complained >&2; exit 5"].map(str::to_owned).to_vec();
+    let argv = ["/bin/sh", "-c", "cat; echo complained >&2; exit 5"]
+        .map(str::to_owned)
+        .to_vec();
     fixture.dispatch_as(1, LaunchManner::Foreground, argv, "the prompt\n");
-    let arguments = ["run-worker".to_owned(), fixture.layout.primary.to_string(), fixture.name.to_string()];
-    let options = RunOptions { timeout: LONG, ..RunOptions::default() };
+    let arguments = [
+        "run-worker".to_owned(),
+        fixture.layout.primary.to_string(),
+        fixture.name.to_string(),
+    ];
+    let options = RunOptions {
+        timeout: LONG,
+        ..RunOptions::default()
+    };
     let output = run_bounded(&this_program(), &arguments, &options).expect("runner");
     assert!(output.success(), "{output:?}");
-    assert_eq!((output.stdout.as_slice(), output.stderr.as_slice()), (&b"the prompt\n"[..], &b"complained\n"[..]));
+    assert_eq!(
+        (output.stdout.as_slice(), output.stderr.as_slice()),
+        (&b"the prompt\n"[..], &b"complained\n"[..])
+    );
     assert_eq!(fixture.end().as_deref(), Some("exit 5"));
 }
 
@@ -193,10 +242,19 @@ fn of_many_runners_at_once_one_starts() {
     fixture.dispatch(1, &format!("echo start >> '{starts}'; read -r line < {go}"));
     let answers = std::thread::scope(|scope| {
         let runners: Vec<_> = (0..8).map(|_| scope.spawn(|| fixture.start(None))).collect();
-        runners.into_iter().map(|runner| runner.join().expect("thread")).collect::<Vec<_>>()
+        runners
+            .into_iter()
+            .map(|runner| runner.join().expect("thread"))
+            .collect::<Vec<_>>()
     });
-    let started = answers.iter().filter(|answer| matches!(answer, Ok(Handshake::Started { .. }))).count();
-    let refused = answers.iter().filter(|answer| matches!(answer, Ok(Handshake::Refused { .. }))).count();
+    let started = answers
+        .iter()
+        .filter(|answer| matches!(answer, Ok(Handshake::Started { .. })))
+        .count();
+    let refused = answers
+        .iter()
+        .filter(|answer| matches!(answer, Ok(Handshake::Refused { .. })))
+        .count();
     assert_eq!((started, refused), (1, 7), "{answers:?}");
     go.release();
     fixture.wait_until_free();

@@ -12,7 +12,7 @@ use orchestrate_core::observed::Observed;
 use orchestrate_core::place::Place;
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
 use orchestrate_core::record::launch::LaunchRecord;
-use orchestrate_core::world::{Fault, Reading};
+use orchestrate_core::world::Fault;
 use orchestrate_host::layout::Layout;
 use orchestrate_host::process::{DetachedStart, Handshake, RunOptions, run_bounded, spawn_detached};
 use orchestrate_host::{clock, files, identity, lease, repository};
@@ -20,6 +20,9 @@ use orchestrate_workers::runner::{RunOutcome, RunRequest, run_worker};
 
 /// Nothing here takes as long; a test that waits longer has failed.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// Lets a shell drop what it inherited beyond the standard streams, as the tools of an agent do not get it.
+pub(crate) const INHERIT_NOTHING: &str = "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-";
 
 /// Runs the runner as its process does, and tells the outcome by exit code.
 pub(crate) fn act_as_runner(arguments: &[&str]) {
@@ -34,10 +37,7 @@ pub(crate) fn act_as_runner(arguments: &[&str]) {
         Ok(RunOutcome::Ended(_)) => 0,
         Ok(RunOutcome::NotStarted(_)) => 3,
         Ok(RunOutcome::Refused(_)) => 12,
-        Err(fault) => {
-            eprintln!("{fault}");
-            1
-        }
+        Err(fault) => panic!("{fault}"),
     };
     leave(code);
 }
@@ -71,12 +71,22 @@ impl Fixture {
         let worktree = repository.join(".claude/worktrees/alpha-task-1");
         git(&root, &["init", "--quiet", "-b", "main", "repository"]);
         git(&repository, &["commit", "--quiet", "--allow-empty", "-m", "start"]);
-        git(&repository, &["worktree", "add", "--quiet", "-b", &name.branch(), worktree.as_str()]);
+        git(
+            &repository,
+            &["worktree", "add", "--quiet", "-b", &name.branch(), worktree.as_str()],
+        );
         let found = repository::discover(&repository).expect("repository");
         let registration = found.registration(&name).expect("registrations").expect("registered");
         let layout = found.layout;
         std::fs::create_dir_all(layout.path(&Place::RecordDirectory(name.spec.clone()))).expect("directory");
-        Self { _directory: directory, root, layout, worktree, git_directory: registration.git_directory, name }
+        Self {
+            _directory: directory,
+            root,
+            layout,
+            worktree,
+            git_directory: registration.git_directory,
+            name,
+        }
     }
 
     /// Records a dispatch whose client is a shell script. The number tells attempts apart.
@@ -101,7 +111,12 @@ impl Fixture {
         let base = BaseName::parse("main").expect("base");
         let start = CommitId::parse(&"a".repeat(40)).expect("commit");
         let record = DispatchRecord::new(self.name.clone(), base, start, "b".repeat(40), attempt, launch);
-        files::write(&self.layout, &Place::DispatchRecord(self.name.clone()), &record.render()).expect("record");
+        files::write(
+            &self.layout,
+            &Place::DispatchRecord(self.name.clone()),
+            &record.render(),
+        )
+        .expect("record");
         nonce
     }
 
@@ -118,7 +133,11 @@ impl Fixture {
         attempt: Option<&Nonce>,
     ) -> Result<Handshake, Fault> {
         let mut arguments: Vec<String> = before.iter().map(|word| (*word).to_owned()).collect();
-        arguments.extend(["run-worker".to_owned(), self.layout.primary.to_string(), self.name.to_string()]);
+        arguments.extend([
+            "run-worker".to_owned(),
+            self.layout.primary.to_string(),
+            self.name.to_string(),
+        ]);
         arguments.extend(attempt.map(Nonce::to_string));
         spawn_detached(&DetachedStart {
             program,
@@ -133,7 +152,10 @@ impl Fixture {
     pub(crate) fn started(&self) -> u32 {
         match self.start(None) {
             Ok(Handshake::Started { pid }) => pid,
-            other => panic!("{other:?}; log: {:?}", std::fs::read_to_string(self.layout.log(&self.name))),
+            other => panic!(
+                "{other:?}; log: {:?}",
+                std::fs::read_to_string(self.layout.log(&self.name))
+            ),
         }
     }
 
@@ -146,10 +168,11 @@ impl Fixture {
     }
 
     pub(crate) fn launch(&self) -> Option<LaunchRecord> {
-        match files::read(&self.layout, &Place::LaunchRecord(self.name.clone())) {
-            Reading::Absent => None,
-            Reading::File { bytes, .. } => Some(LaunchRecord::parse(&bytes).expect("launch record")),
-            other => panic!("{other:?}"),
+        let path = self.layout.path(&Place::LaunchRecord(self.name.clone()));
+        match std::fs::read(path) {
+            Ok(bytes) => Some(LaunchRecord::parse(&bytes).expect("launch record")),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            Err(error) => panic!("{error}"),
         }
     }
 
@@ -163,11 +186,9 @@ impl Fixture {
     }
 
     pub(crate) fn is_held(&self) -> bool {
-        match lease::probe(&self.lease_path()) {
-            Observed::Known(Lease::Held { .. }) => true,
-            Observed::Known(Lease::Free) => false,
-            other => panic!("{other:?}"),
-        }
+        let probed = lease::probe(&self.lease_path());
+        assert!(matches!(probed, Observed::Known(_)), "{probed:?}");
+        probed != Observed::Known(Lease::Free)
     }
 
     /// Waits until nobody holds the lease: runner, client and whoever else inherited it are gone.
@@ -212,7 +233,9 @@ impl std::fmt::Display for Pipe {
 fn within_long<T: Send + 'static>(action: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = channel();
     thread::spawn(move || sender.send(action()));
-    receiver.recv_timeout(LONG).expect("the other side does its part in time")
+    receiver
+        .recv_timeout(LONG)
+        .expect("the other side does its part in time")
 }
 
 /// Runs git without anything of this machine's configuration.
@@ -226,7 +249,11 @@ pub(crate) fn git(directory: &Utf8Path, arguments: &[&str]) -> String {
         ("GIT_COMMITTER_EMAIL", "test@localhost"),
         ("HOME", directory.as_str()),
     ];
-    let options = RunOptions { directory: Some(directory), environment: &environment, ..RunOptions::default() };
+    let options = RunOptions {
+        directory: Some(directory),
+        environment: &environment,
+        ..RunOptions::default()
+    };
     let output = run_bounded(Utf8Path::new("git"), arguments, &options).expect("git");
     assert!(output.success(), "git {arguments:?}: {}", output.message());
     String::from_utf8(output.stdout).expect("utf8")

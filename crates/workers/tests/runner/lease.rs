@@ -9,15 +9,18 @@ use libtest_mimic::Trial;
 use orchestrate_core::evidence::Lease;
 use orchestrate_core::identifier::Nonce;
 use orchestrate_core::observed::Observed;
-use orchestrate_host::lease::{LeaseHolder, probe, take};
 use orchestrate_host::clock;
+use orchestrate_host::lease::{LeaseHolder, probe, take};
 
 use crate::fixture::this_program;
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
-        trial("a_lease_lasts_as_long_as_its_process", a_lease_lasts_as_long_as_its_process),
+        trial(
+            "a_lease_lasts_as_long_as_its_process",
+            a_lease_lasts_as_long_as_its_process,
+        ),
         trial("a_prober_in_the_way_is_waited_for", a_prober_in_the_way_is_waited_for),
     ]
 }
@@ -30,7 +33,12 @@ pub(crate) fn act_as_holder(path: &str) {
     let said = match taken {
         Some(mut hold) => {
             let attempt = Nonce::from_bytes([1; 16]);
-            hold.describe(&LeaseHolder { pid: std::process::id(), started: clock::now(), attempt }).expect("describe");
+            hold.describe(&LeaseHolder {
+                pid: std::process::id(),
+                started: clock::now(),
+                attempt,
+            })
+            .expect("describe");
             writeln!(stdout, "taken").expect("say");
             std::io::stdin().read_to_end(&mut Vec::new()).map(|_| drop(hold))
         }
@@ -83,10 +91,10 @@ fn a_lease_lasts_as_long_as_its_process() {
     let mut first = Holder::start(&path);
     assert_eq!(first.line(), "taken\n");
     let expected = format!("pid {} since ", first.child.id());
-    match probe(&path) {
-        Observed::Known(Lease::Held { holder }) => assert!(holder.starts_with(&expected), "{holder}"),
-        other => panic!("{other:?}"),
-    }
+    let Observed::Known(Lease::Held { holder }) = probe(&path) else {
+        panic!("{:?}", probe(&path));
+    };
+    assert!(holder.starts_with(&expected), "{holder}");
     let mut second = Holder::start(&path);
     assert_eq!(second.line(), "busy\n");
     second.end();

@@ -7,14 +7,17 @@ use orchestrate_core::record::dispatch::LaunchManner;
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_host::{clock, files};
 
-use crate::fixture::{Fixture, git};
+use crate::fixture::{Fixture, INHERIT_NOTHING, git};
 use crate::trial;
 
 pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("without_a_worktree", without_a_worktree),
         trial("in_the_primary_checkout", in_the_primary_checkout),
-        trial("in_a_directory_that_is_not_the_worktree", in_a_directory_that_is_not_the_worktree),
+        trial(
+            "in_a_directory_that_is_not_the_worktree",
+            in_a_directory_that_is_not_the_worktree,
+        ),
         trial("in_an_incomplete_checkout", in_an_incomplete_checkout),
         trial("a_superseded_attempt", a_superseded_attempt),
         trial("without_a_readable_record", without_a_readable_record),
@@ -45,7 +48,10 @@ fn in_the_primary_checkout() {
     let fixture = Fixture::new();
     fixture.dispatch(1, "exit 0");
     git(&fixture.worktree, &["switch", "--quiet", "--detach"]);
-    git(&fixture.layout.primary, &["switch", "--quiet", "planwright/alpha/task-1"]);
+    git(
+        &fixture.layout.primary,
+        &["switch", "--quiet", "planwright/alpha/task-1"],
+    );
     refuses(&fixture, "no worktree is registered");
 }
 
@@ -73,7 +79,11 @@ fn a_superseded_attempt() {
     let why = fixture.refused(Some(&first));
     assert!(why.contains("superseded"), "{why}");
     assert_eq!(fixture.launch(), None);
-    assert!(fixture.refused(Some(&Nonce::from_bytes([9; 16]))).contains("superseded"));
+    assert!(
+        fixture
+            .refused(Some(&Nonce::from_bytes([9; 16])))
+            .contains("superseded")
+    );
 }
 
 fn without_a_readable_record() {
@@ -106,11 +116,12 @@ fn while_somebody_works_there() {
     let fixture = Fixture::new();
     let (ready, go) = (fixture.pipe("ready"), fixture.pipe("go"));
     // A client that ends at once and leaves a tool behind, which holds no lease, under a runner that is killed.
-    let tool = "for fd in /proc/$$/fd/*; do number=${fd##*/}; \
-                if [ \"$number\" -gt 2 ]; then eval \"exec $number>&-\"; fi; done; \
-                echo up > \"$1\"; read -r line < \"$2\"";
+    let tool = format!("{INHERIT_NOTHING}; echo up > \"$1\"; read -r line < \"$2\"");
     fixture.dispatch(1, &format!("setsid sh -c '{tool}' sh {ready} {go} & exit 0"));
-    let runner = i32::try_from(fixture.started()).ok().and_then(rustix::process::Pid::from_raw).expect("pid");
+    let runner = i32::try_from(fixture.started())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
+        .expect("pid");
     assert_eq!(ready.read(), "up\n");
     rustix::process::kill_process(runner, rustix::process::Signal::KILL).expect("kill");
     fixture.wait_until_free();
@@ -124,8 +135,14 @@ fn past_the_launch_guard() {
     let fixture = Fixture::new();
     for (argv, words) in [
         (&["/bin/claude", "--print"][..], "permission mode"),
-        (&["/bin/claude", "--permission-mode", "bypassPermissions"], "bypassPermissions"),
-        (&["/bin/claude", "--settings", "/nowhere/settings.json"], "cannot be read"),
+        (
+            &["/bin/claude", "--permission-mode", "bypassPermissions"],
+            "bypassPermissions",
+        ),
+        (
+            &["/bin/claude", "--settings", "/nowhere/settings.json"],
+            "cannot be read",
+        ),
         (&["claude"], "relative path"),
         (&[], "names no program"),
     ] {
@@ -141,22 +158,41 @@ fn a_printed_command_starts_once() {
     let argv = ["/bin/sh", "-c", "echo started"].map(str::to_owned).to_vec();
     let attempt = fixture.dispatch_as(1, LaunchManner::Printed, argv, "do it");
     let printed = LaunchRecord::new(attempt.clone(), clock::now(), None);
-    files::write(&fixture.layout, &Place::LaunchRecord(fixture.name.clone()), &printed.render()).expect("record");
+    files::write(
+        &fixture.layout,
+        &Place::LaunchRecord(fixture.name.clone()),
+        &printed.render(),
+    )
+    .expect("record");
     let paste = || {
         let program = crate::fixture::this_program();
         let arguments = [
+            "-c".to_owned(),
+            // A shell that waits for it, and does not become it.
+            "\"$0\" \"$@\"; exit $?".to_owned(),
+            program.to_string(),
             "run-worker".to_owned(),
             fixture.layout.primary.to_string(),
             fixture.name.to_string(),
             attempt.to_string(),
         ];
-        // A person pastes it where they look at the worker's files.
-        let options = RunOptions { directory: Some(&fixture.worktree), ..RunOptions::default() };
-        run_bounded(&program, &arguments, &options).expect("runner")
+        // A person pastes it where they look at the worker's files; their shell works there too.
+        let options = RunOptions {
+            directory: Some(&fixture.worktree),
+            ..RunOptions::default()
+        };
+        run_bounded(camino::Utf8Path::new("/bin/sh"), &arguments, &options).expect("runner")
     };
     let first = paste();
-    assert_eq!((first.status.code(), first.stdout.as_slice()), (Some(0), &b"started\n"[..]), "{first:?}");
+    assert_eq!(
+        (first.status.code(), first.stdout.as_slice()),
+        (Some(0), &b"started\n"[..]),
+        "{first:?}"
+    );
     let second = paste();
     assert_eq!(second.status.code(), Some(12));
-    assert!(String::from_utf8_lossy(&second.stdout).starts_with("refused this attempt was started"), "{second:?}");
+    assert!(
+        String::from_utf8_lossy(&second.stdout).starts_with("refused this attempt was started"),
+        "{second:?}"
+    );
 }
