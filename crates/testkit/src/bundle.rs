@@ -286,11 +286,7 @@ impl BundleFixture {
 ///
 /// # Errors
 /// When a file or directory cannot be written.
-pub fn write_texts(
-    spec: &SpecId,
-    texts: &[(BundleFile, String)],
-    repository: &Utf8Path,
-) -> io::Result<()> {
+pub fn write_texts(spec: &SpecId, texts: &[(BundleFile, String)], repository: &Utf8Path) -> io::Result<()> {
     let directory = repository.join("specs").join(spec.as_str());
     std::fs::create_dir_all(&directory)?;
     for (file, text) in texts {
@@ -370,7 +366,13 @@ mod tests {
         names.sort();
         assert_eq!(
             names,
-            ["design.md", "kickoff-brief.md", "requirements.md", "tasks.md", "test-spec.md"]
+            [
+                "design.md",
+                "kickoff-brief.md",
+                "requirements.md",
+                "tasks.md",
+                "test-spec.md"
+            ]
         );
     }
 }

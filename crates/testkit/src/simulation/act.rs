@@ -1,5 +1,7 @@
 //! The effects themselves, on one host's clone: whole, or torn in the middle.
 
+use std::collections::BTreeSet;
+
 use orchestrate_core::identifier::{CommitId, SpecId, UnitName};
 use orchestrate_core::place::{LockDirectory, Place};
 use orchestrate_core::record::lock_owner::LockOwner;
@@ -14,11 +16,7 @@ impl Universe {
     pub(super) fn do_enter_window(&mut self, tower: usize, spec: &SpecId) -> Race {
         let host = self.minds[tower].host;
         let holder = self.hosts[host].windows.entry(spec.clone()).or_insert(tower);
-        if *holder == tower {
-            Race::Won
-        } else {
-            Race::Lost
-        }
+        if *holder == tower { Race::Won } else { Race::Lost }
     }
 
     pub(super) fn do_leave_window(&mut self, tower: usize, spec: &SpecId) {
@@ -31,17 +29,22 @@ impl Universe {
     pub(super) fn do_create_directory(&mut self, tower: usize, place: &Place) -> Result<(), Fault> {
         let host = self.minds[tower].host;
         let now = self.now(host);
-        let is_directory = lock_directory(place).is_some()
-            || matches!(place, Place::MarkerDirectory(..) | Place::RecordDirectory(_));
+        let is_directory =
+            lock_directory(place).is_some() || matches!(place, Place::MarkerDirectory(..) | Place::RecordDirectory(_));
         if !is_directory {
-            return Err(Fault::new(format!("cannot create {place}"), "it is the place of a file"));
+            return Err(Fault::new(
+                format!("cannot create {place}"),
+                "it is the place of a file",
+            ));
         }
         let lock = lock_directory(place).map(|_| LockTruth {
             incarnation: self.trace.moment(),
             by: Taker::Tower(tower),
         });
         let files = &mut self.hosts[host].files;
-        files.entry(place.clone()).or_insert(Node::Directory { modified: now, lock });
+        files
+            .entry(place.clone())
+            .or_insert(Node::Directory { modified: now, lock });
         Ok(())
     }
 
@@ -123,7 +126,9 @@ impl Universe {
         } else {
             truth
         };
-        self.hosts[host].files.insert(target.place(), Node::Directory { modified: now, lock });
+        self.hosts[host]
+            .files
+            .insert(target.place(), Node::Directory { modified: now, lock });
         if let Some(bytes) = owner {
             self.hosts[host].put_file(target.owner(), bytes, now);
         }
@@ -148,10 +153,15 @@ impl Universe {
                 (task, found)
             })
             .collect();
+        let registered: BTreeSet<UnitName> = self.hosts[host].worktrees.keys().cloned().collect();
+        let branches = self.hosts[host].task_branches(&self.bundle().spec);
+        let had_branch = branches.into_iter().map(|(unit, _)| self.unit_name(unit)).collect();
         self.minds[tower].tenure = Some(Tenure {
             robbed: false,
             gates: Vec::new(),
-            registered: self.hosts[host].worktrees.keys().cloned().collect(),
+            had_branch,
+            had_worktree: registered.clone(),
+            registered,
             obstacles,
         });
     }
@@ -213,6 +223,9 @@ impl Universe {
         let commit = self.held_commit(host, at, "create the branch")?;
         self.judge_branch(tower, name, at);
         self.move_branch(host, reference, commit);
+        if let Some(tenure) = &mut self.minds[tower].tenure {
+            tenure.had_branch.insert(name.clone());
+        }
         Ok(Race::Won)
     }
 
@@ -237,7 +250,9 @@ impl Universe {
         if !lost.is_empty() {
             self.statistics.lost_commits += 1;
             let count = lost.len();
-            self.convict(super::laws::Law::Work, || format!("tower {tower} moves the branch of {name}: no ref reaches {count} commits any more"));
+            self.convict(super::law::Law::Work, || {
+                format!("tower {tower} moves the branch of {name}: no ref reaches {count} commits any more")
+            });
         }
         Ok(Race::Won)
     }
@@ -253,16 +268,28 @@ impl Universe {
     fn held_commit(&self, host: usize, id: &CommitId, what: &str) -> Result<CommitIndex, Fault> {
         match self.commits.find(id) {
             Some(index) if self.hosts[host].objects.contains(index) => Ok(index),
-            Some(_) | None => Err(Fault::new(format!("cannot {what}"), format!("{} is not in this clone", id.short()))),
+            Some(_) | None => Err(Fault::new(
+                format!("cannot {what}"),
+                format!("{} is not in this clone", id.short()),
+            )),
         }
     }
 
-    pub(super) fn do_register(&mut self, tower: usize, name: &UnitName) -> Race {
+    pub(super) fn do_register(&mut self, tower: usize, name: &UnitName) -> Result<Race, Fault> {
         let host = self.minds[tower].host;
         if self.hosts[host].worktrees.contains_key(name) {
-            return Race::Lost;
+            return Ok(Race::Lost);
         }
         self.judge_registration(tower, name);
+        if !self.hosts[host].refs.contains_key(&name.reference()) {
+            return Err(Fault::new(
+                format!("cannot register the worktree of {name}"),
+                "its branch is gone",
+            ));
+        }
+        if let Some(tenure) = &mut self.minds[tower].tenure {
+            tenure.had_worktree.insert(name.clone());
+        }
         let worktree = Worktree {
             locked: true,
             complete: false,
@@ -271,13 +298,16 @@ impl Universe {
             lease: None,
         };
         self.hosts[host].worktrees.insert(name.clone(), worktree);
-        Race::Won
+        Ok(Race::Won)
     }
 
     pub(super) fn do_checkout(&mut self, tower: usize, name: &UnitName) -> Result<Checkout, Fault> {
         let host = self.minds[tower].host;
         let Some(worktree) = self.hosts[host].worktrees.get_mut(name) else {
-            return Err(Fault::new(format!("cannot check out {name}"), "its worktree is not registered"));
+            return Err(Fault::new(
+                format!("cannot check out {name}"),
+                "its worktree is not registered",
+            ));
         };
         worktree.complete = true;
         worktree.locked = false;

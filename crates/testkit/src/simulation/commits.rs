@@ -44,10 +44,7 @@ impl CommitSet {
     }
 
     pub(super) fn meets(&self, other: &Self) -> bool {
-        self.0
-            .iter()
-            .zip(&other.0)
-            .any(|(left, right)| left & right != 0)
+        self.0.iter().zip(&other.0).any(|(left, right)| left & right != 0)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -85,12 +82,7 @@ pub(super) struct Commits(Vec<Commit>);
 
 impl Commits {
     /// Adds a commit and returns its position.
-    pub(super) fn add(
-        &mut self,
-        parents: &[CommitIndex],
-        message: &[u8],
-        spec: &SpecId,
-    ) -> CommitIndex {
+    pub(super) fn add(&mut self, parents: &[CommitIndex], message: &[u8], spec: &SpecId) -> CommitIndex {
         let index = self.0.len();
         let mut history = CommitSet::default();
         for parent in parents {
@@ -156,17 +148,9 @@ mod tests {
         let merge = commits.add(&[left, right], b"merge", &spec);
         assert!(commits.contains(merge, root) && commits.contains(left, left));
         assert!(!commits.contains(left, right));
-        let own = commits
-            .get(merge)
-            .history
-            .without(&commits.get(left).history);
+        let own = commits.get(merge).history.without(&commits.get(left).history);
         assert_eq!(own.iter().collect::<Vec<_>>(), [right, merge]);
-        let named: Vec<_> = commits
-            .get(left)
-            .trailers
-            .iter()
-            .map(TaskId::as_str)
-            .collect();
+        let named: Vec<_> = commits.get(left).trailers.iter().map(TaskId::as_str).collect();
         assert_eq!(named, ["1"]);
         assert_eq!(commits.find(&commits.get(merge).id), Some(merge));
     }

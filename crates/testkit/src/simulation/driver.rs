@@ -9,7 +9,7 @@ use std::time::Instant;
 use orchestrate_core::identifier::UnitName;
 use orchestrate_core::world::World;
 
-use super::laws::Violation;
+use super::law::Violation;
 use super::scenario::Scenario;
 use super::scheduler::{Scheduler, Stacks};
 use super::statistics::{RunReport, Statistics};
@@ -43,20 +43,11 @@ pub type Tower = Arc<dyn Fn(&mut dyn World) -> TowerEnd + Send + Sync>;
 ///
 /// # Errors
 /// The first law that it breaks.
-pub fn run_schedule(
-    seed: u64,
-    scenario: &Scenario,
-    tower: &Tower,
-) -> Result<Statistics, Box<Violation>> {
+pub fn run_schedule(seed: u64, scenario: &Scenario, tower: &Tower) -> Result<Statistics, Box<Violation>> {
     run_with(seed, scenario, tower, &mut Stacks::new())
 }
 
-fn run_with(
-    seed: u64,
-    scenario: &Scenario,
-    tower: &Tower,
-    stacks: &mut Stacks,
-) -> Result<Statistics, Box<Violation>> {
+fn run_with(seed: u64, scenario: &Scenario, tower: &Tower, stacks: &mut Stacks) -> Result<Statistics, Box<Violation>> {
     let first = attempt(seed, scenario, tower, stacks, false);
     if first.is_ok() {
         return first;
@@ -129,7 +120,14 @@ pub fn run_many(
         Ok(sum)
     };
     let results: Vec<Result<Statistics, Box<Violation>>> = std::thread::scope(|scope| {
-        let running: Vec<_> = (0..stride).map(|offset| scope.spawn({ let share = &share; move || share(offset) })).collect();
+        let running: Vec<_> = (0..stride)
+            .map(|offset| {
+                scope.spawn({
+                    let share = &share;
+                    move || share(offset)
+                })
+            })
+            .collect();
         running
             .into_iter()
             .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))

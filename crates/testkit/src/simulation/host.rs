@@ -36,14 +36,8 @@ pub(super) struct LockTruth {
 /// What stands at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Node {
-    File {
-        bytes: Vec<u8>,
-        modified: i64,
-    },
-    Directory {
-        modified: i64,
-        lock: Option<LockTruth>,
-    },
+    File { bytes: Vec<u8>, modified: i64 },
+    Directory { modified: i64, lock: Option<LockTruth> },
 }
 
 /// A registered worktree.
@@ -68,7 +62,8 @@ struct ProcessEntry {
 #[derive(Debug)]
 pub(super) struct Host {
     pub(super) name: String,
-    pub(super) boot: u32,
+    boots: u32,
+    boot: String,
     /// How far its clock is from the schedule's.
     pub(super) clock_offset: i64,
     pub(super) files: BTreeMap<Place, Node>,
@@ -93,7 +88,8 @@ impl Host {
         let refs = [(BASE, root), (COUNTERPART, root)].map(|(name, at)| (name.to_owned(), at));
         Self {
             name: format!("host-{number}"),
-            boot: 1,
+            boots: 1,
+            boot: "boot-1".to_owned(),
             clock_offset: 0,
             files: BTreeMap::new(),
             debris: BTreeMap::new(),
@@ -112,9 +108,7 @@ impl Host {
     pub(super) fn start_process(&mut self, reuse: bool) -> ProcessIdentity {
         self.ticks += 1;
         let dead = |(pid, entry): (&u32, &ProcessEntry)| (!entry.alive).then_some(*pid);
-        let reused = reuse
-            .then(|| self.processes.iter().find_map(dead))
-            .flatten();
+        let reused = reuse.then(|| self.processes.iter().find_map(dead)).flatten();
         let pid = reused.unwrap_or_else(|| {
             self.next_pid += 1;
             self.next_pid
@@ -126,7 +120,7 @@ impl Host {
         self.processes.insert(pid, entry);
         ProcessIdentity {
             host: self.name.clone(),
-            boot: self.boot_id(),
+            boot: self.boot.clone(),
             pid,
             start: self.ticks,
         }
@@ -142,7 +136,7 @@ impl Host {
 
     pub(super) fn is_alive(&self, identity: &ProcessIdentity) -> bool {
         identity.host == self.name
-            && identity.boot == self.boot_id()
+            && identity.boot == self.boot
             && self
                 .processes
                 .get(&identity.pid)
@@ -151,16 +145,13 @@ impl Host {
 
     /// Restarts the machine: no process and no kernel lock survives.
     pub(super) fn restart(&mut self) {
-        self.boot += 1;
+        self.boots += 1;
+        self.boot = format!("boot-{}", self.boots);
         self.processes.clear();
         self.windows.clear();
         for worktree in self.worktrees.values_mut() {
             worktree.lease = None;
         }
-    }
-
-    fn boot_id(&self) -> String {
-        format!("boot-{}", self.boot)
     }
 
     pub(super) fn file(&self, place: &Place) -> Option<&[u8]> {
@@ -207,9 +198,7 @@ impl Host {
 pub(super) fn directory_of(place: &Place) -> Option<Place> {
     match place {
         Place::Marker(spec, _, home) => Some(Place::MarkerDirectory(spec.clone(), *home)),
-        Place::DispatchRecord(name) | Place::LaunchRecord(name) => {
-            Some(Place::RecordDirectory(name.spec.clone()))
-        }
+        Place::DispatchRecord(name) | Place::LaunchRecord(name) => Some(Place::RecordDirectory(name.spec.clone())),
         Place::OwnerIn(directory) => Some(directory.place()),
         Place::BundleFile(..)
         | Place::Lock(_)

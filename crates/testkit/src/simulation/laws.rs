@@ -4,105 +4,35 @@
 //! convicts only for what the tower could have known when it looked: an obstacle counts when it was there before the
 //! tower took the lock and still is.
 
-use std::fmt;
-
 use orchestrate_core::identifier::{CommitId, UnitName};
 use orchestrate_core::place::Place;
 use orchestrate_core::record::dispatch::DispatchRecord;
 
 use super::host::{LockTruth, Taker};
-use super::mind::Query;
+use super::law::Law;
+use super::mind::{Query, Tenure};
 use super::obstacles::blocks;
 use super::universe::Universe;
-
-/// A law that a schedule broke.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Law {
-    /// L2: nothing durable before everything that can refuse; branch, then worktree registration, then marker.
-    Order,
-    /// L3: at most one live worker for a unit.
-    OneWorker,
-    /// L4: unknown is not an answer.
-    Unknown,
-    /// L5: never destroys the only copy of work.
-    Work,
-    /// L6: the lock is held for the window only, and released by its owner only.
-    Lock,
-    /// L7: no write to the bundle.
-    Bundle,
-    /// L9: no way around the sign-off gate.
-    Gate,
-    /// Contract §5.3: a unit is dispatched only when its dependencies have landed.
-    Dependencies,
-    /// L11: the next steps converge.
-    Convergence,
-    /// The tower's code panicked.
-    Panic,
-}
-
-impl Law {
-    /// Returns the law's number and what it is about.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Order => "L2 (order)",
-            Self::OneWorker => "L3 (one worker)",
-            Self::Unknown => "L4 (unknown is not an answer)",
-            Self::Work => "L5 (work is never destroyed)",
-            Self::Lock => "L6 (lock discipline)",
-            Self::Bundle => "L7 (no write to the bundle)",
-            Self::Gate => "L9 (sign-off gate)",
-            Self::Dependencies => "dependencies land first",
-            Self::Convergence => "L11 (convergence)",
-            Self::Panic => "no panic",
-        }
-    }
-}
-
-/// A broken law, with all that is needed to see it happen again.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// The law.
-    pub law: Law,
-    /// The schedule.
-    pub seed: u64,
-    /// What happened.
-    pub message: String,
-    /// The last events of the schedule, oldest first.
-    pub trace: Vec<String>,
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            formatter,
-            "seed {} breaks {}: {}",
-            self.seed,
-            self.law.name(),
-            self.message
-        )?;
-        for event in &self.trace {
-            writeln!(formatter, "{event}")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for Violation {}
 
 impl Universe {
     /// Judges a durable effect on a unit: branch, registration, record or marker.
     fn judge_durable(&mut self, tower: usize, name: &UnitName, what: &str) {
         if !self.minds[tower].holds_or_was_robbed() {
-            self.convict(Law::Lock, || format!("tower {tower} {what} of {name} without holding the lock"));
+            self.convict(Law::Lock, || {
+                format!("tower {tower} {what} of {name} without holding the lock")
+            });
             return;
         }
         if self.scenario.changed_after_sign_off {
-            self.convict(Law::Gate, || format!("tower {tower} {what} of {name} although the bundle changed after it was signed"));
+            self.convict(Law::Gate, || {
+                format!("tower {tower} {what} of {name} although the bundle changed after it was signed")
+            });
         }
         let unread = self.minds[tower].unread_about(name).cloned();
         if let Some(query) = unread {
-            self.convict(Law::Unknown, || format!("tower {tower} {what} of {name} although it could not read {query}"));
+            self.convict(Law::Unknown, || {
+                format!("tower {tower} {what} of {name} although it could not read {query}")
+            });
         }
         self.judge_obstacles(tower, name, what);
     }
@@ -113,13 +43,18 @@ impl Universe {
             return;
         };
         for task in name.unit.tasks() {
-            let now = self.obstacles(mind.host, tower, task);
             let before = tenure.obstacles.get(task).map(Vec::as_slice).unwrap_or_default();
-            let found = before.iter().find(|obstacle| {
-                now.contains(obstacle) && blocks(obstacle, mind.latest, self.scenario.stale_minutes)
-            });
+            if before.is_empty() {
+                continue;
+            }
+            let now = self.obstacles(mind.host, tower, task);
+            let found = before
+                .iter()
+                .find(|obstacle| now.contains(obstacle) && blocks(obstacle, mind.latest, self.scenario.stale_minutes));
             if let Some(obstacle) = found.cloned() {
-                self.convict(obstacle.law(), || format!("tower {tower} {what} of {name} although {obstacle}"));
+                self.convict(obstacle.law(), || {
+                    format!("tower {tower} {what} of {name} although {obstacle}")
+                });
                 return;
             }
         }
@@ -129,12 +64,20 @@ impl Universe {
     /// a branch that a late worker may have moved on.
     fn judge_gate(&mut self, tower: usize, at: &CommitId, exactly: bool, what: &str) {
         let Some(commit) = self.commits.find(at) else { return };
-        let Some(tenure) = &self.minds[tower].tenure else { return };
-        let passed = tenure.gates.iter().any(|gate| {
-            *gate == commit || (!exactly && self.commits.contains(commit, *gate))
-        });
+        let Some(tenure) = &self.minds[tower].tenure else {
+            return;
+        };
+        let passed = tenure
+            .gates
+            .iter()
+            .any(|gate| *gate == commit || (!exactly && self.commits.contains(commit, *gate)));
         if !passed {
-            self.convict(Law::Order, || format!("tower {tower} {what} at {} before it read the sign-off there under the lock", at.short()));
+            self.convict(Law::Order, || {
+                format!(
+                    "tower {tower} {what} at {} before it read the sign-off there under the lock",
+                    at.short()
+                )
+            });
         }
     }
 
@@ -148,7 +91,9 @@ impl Universe {
         self.judge_gate(tower, to, true, "moves a branch");
         let worktree = self.hosts[self.minds[tower].host].worktrees.get(name);
         if worktree.is_some_and(|worktree| worktree.complete) {
-            self.convict(Law::Work, || format!("tower {tower} moves the branch of {name} under its worktree"));
+            self.convict(Law::Work, || {
+                format!("tower {tower} moves the branch of {name} under its worktree")
+            });
         }
     }
 
@@ -156,7 +101,10 @@ impl Universe {
         self.judge_durable(tower, name, "registers the worktree");
         match self.branch_tip(tower, name) {
             Some(tip) => self.judge_gate(tower, &tip, false, "registers a worktree"),
-            None => self.convict(Law::Order, || format!("tower {tower} registers the worktree of {name} before its branch")),
+            None if self.had(tower, |tenure| tenure.had_branch.contains(name)) => {}
+            None => self.convict(Law::Order, || {
+                format!("tower {tower} registers the worktree of {name} before its branch")
+            }),
         }
     }
 
@@ -180,7 +128,9 @@ impl Universe {
 
     fn judge_record(&mut self, tower: usize, name: &UnitName, bytes: &[u8]) {
         self.judge_durable(tower, name, "writes the record");
-        let Ok(record) = DispatchRecord::parse(bytes) else { return };
+        let Ok(record) = DispatchRecord::parse(bytes) else {
+            return;
+        };
         self.judge_gate(tower, &record.start, true, "records a dispatch");
         self.judge_dependencies(tower, name, &record.start);
         self.minds[tower].attempts.push(record.attempt);
@@ -196,29 +146,44 @@ impl Universe {
             !self.work.get(*need).is_some_and(|work| work.meets(history))
         });
         if let Some(missing) = missing.cloned() {
-            self.convict(Law::Dependencies, || format!("tower {tower} records {name}, whose start does not hold task {missing}"));
+            self.convict(Law::Dependencies, || {
+                format!("tower {tower} records {name}, whose start does not hold task {missing}")
+            });
         }
     }
 
     fn judge_marker(&mut self, tower: usize, place: &Place) {
         let Place::Marker(spec, task, _) = place else { return };
-        let host = self.minds[tower].host;
-        let branches = self.hosts[host].task_branches(spec);
-        let unit = branches.into_iter().map(|(unit, _)| unit).find(|unit| unit.contains(task));
-        let Some(unit) = unit else {
-            let unheld = !self.minds[tower].holds_or_was_robbed();
-            let law = if unheld { Law::Lock } else { Law::Order };
-            self.convict(law, || format!("tower {tower} writes {place} before the branch"));
+        if !self.minds[tower].holds_or_was_robbed() {
+            self.convict(Law::Lock, || {
+                format!("tower {tower} writes {place} without holding the lock")
+            });
+            return;
+        }
+        let branches = self.hosts[self.minds[tower].host].task_branches(spec);
+        let here = branches.into_iter().map(|(unit, _)| self.unit_name(unit));
+        let before = self.minds[tower]
+            .tenure
+            .iter()
+            .flat_map(|tenure| tenure.had_branch.iter().cloned());
+        let named = here.chain(before).find(|name| name.unit.contains(task));
+        let Some(name) = named else {
+            self.convict(Law::Order, || format!("tower {tower} writes {place} before the branch"));
             return;
         };
-        let name = self.unit_name(unit);
         self.judge_durable(tower, &name, "writes the marker");
-        if !self.hosts[host].worktrees.contains_key(&name) {
-            self.convict(Law::Order, || format!("tower {tower} writes {place} before the worktree is registered"));
+        if !self.had(tower, |tenure| tenure.had_worktree.contains(&name)) {
+            self.convict(Law::Order, || {
+                format!("tower {tower} writes {place} before the worktree is registered")
+            });
         }
         if let Some(tip) = self.branch_tip(tower, &name) {
             self.judge_gate(tower, &tip, false, "writes a marker");
         }
+    }
+
+    fn had(&self, tower: usize, asked: impl FnOnce(&Tenure) -> bool) -> bool {
+        self.minds[tower].tenure.as_ref().is_some_and(asked)
     }
 
     pub(super) fn judge_removal(&mut self, tower: usize, place: &Place) {
@@ -227,7 +192,9 @@ impl Universe {
             Place::Lock(_) => self.judge_taking_away(tower, "removes"),
             Place::Marker(..) | Place::DispatchRecord(_) | Place::LaunchRecord(_) => {
                 if !self.minds[tower].holds_or_was_robbed() {
-                    self.convict(Law::Lock, || format!("tower {tower} removes {place} without holding the lock"));
+                    self.convict(Law::Lock, || {
+                        format!("tower {tower} removes {place} without holding the lock")
+                    });
                 }
             }
             Place::OwnerIn(directory) if matches!(directory.place(), Place::Lock(_)) => {
@@ -246,12 +213,16 @@ impl Universe {
     pub(super) fn judge_taking_away(&mut self, tower: usize, act: &str) {
         let host = self.minds[tower].host;
         let spec = self.bundle().spec.clone();
-        let Some(truth) = self.hosts[host].lock(&spec) else { return };
+        let Some(truth) = self.hosts[host].lock(&spec) else {
+            return;
+        };
         if truth.by == Taker::Tower(tower) || self.swapped_by_a_peer(tower, truth) {
             return;
         }
         if let Some(why) = self.why_not_taken_away(tower, truth) {
-            self.convict(Law::Lock, || format!("tower {tower} {act} the lock of somebody else: {why}"));
+            self.convict(Law::Lock, || {
+                format!("tower {tower} {act} the lock of somebody else: {why}")
+            });
             return;
         }
         let owner = orchestrate_core::place::LockDirectory::Published(spec.clone()).owner();
@@ -260,7 +231,9 @@ impl Universe {
             asked.push(Query::liveness(&self.minds[other].identity));
         }
         if let Some(query) = asked.into_iter().find(|query| self.minds[tower].unread.contains(query)) {
-            self.convict(Law::Unknown, || format!("tower {tower} {act} the lock although it could not read {query}"));
+            self.convict(Law::Unknown, || {
+                format!("tower {tower} {act} the lock although it could not read {query}")
+            });
         }
         self.statistics.locks_broken += 1;
     }
@@ -296,9 +269,7 @@ impl Universe {
     fn lock_age(&self, host: usize, latest: Option<i64>) -> i64 {
         let lock = Place::Lock(self.bundle().spec.clone());
         match self.hosts[host].files.get(&lock) {
-            Some(super::host::Node::Directory { modified, .. }) => {
-                latest.unwrap_or_else(|| self.now(host)) - modified
-            }
+            Some(super::host::Node::Directory { modified, .. }) => latest.unwrap_or_else(|| self.now(host)) - modified,
             Some(super::host::Node::File { .. }) | None => i64::MAX,
         }
     }
@@ -317,32 +288,49 @@ impl Universe {
     pub(super) fn judge_spawn(&mut self, tower: usize, record: &DispatchRecord) {
         self.judge_outside_lock(tower, "spawns a worker");
         if !self.minds[tower].attempts.contains(&record.attempt) {
-            self.convict(Law::Order, || format!("tower {tower} spawns a worker for an attempt it never recorded"));
+            self.convict(Law::Order, || {
+                format!("tower {tower} spawns a worker for an attempt it never recorded")
+            });
         }
     }
 
     /// Judges the moment at which a worker begins to work.
     pub(super) fn judge_worker_start(&mut self, worker: usize) {
         let (host, name) = (self.workers[worker].host, self.workers[worker].name.clone());
-        let other = self.live_workers(host, &name.unit).into_iter().find(|other| *other != worker);
+        let other = self
+            .live_workers(host, &name.unit)
+            .into_iter()
+            .find(|other| *other != worker);
         if let Some(other) = other {
             self.statistics.double_dispatches += 1;
-            self.convict(Law::OneWorker, || format!("worker {worker} starts on {name} while worker {other} lives"));
+            self.convict(Law::OneWorker, || {
+                format!("worker {worker} starts on {name} while worker {other} lives")
+            });
         }
-        if !self.hosts[host].worktrees.get(&name).is_some_and(|worktree| worktree.complete) {
-            self.convict(Law::Order, || format!("worker {worker} starts on {name} before its checkout is complete"));
+        if !self.hosts[host]
+            .worktrees
+            .get(&name)
+            .is_some_and(|worktree| worktree.complete)
+        {
+            self.convict(Law::Order, || {
+                format!("worker {worker} starts on {name} before its checkout is complete")
+            });
         }
         let has_work = self.ahead(host, &name.unit) > 0 || name.unit.tasks().any(|task| self.landed_on(host, task));
         if has_work && self.scenario.late_landing && self.worked_here(host, &name.unit) {
             self.statistics.double_dispatches += 1;
-            self.convict(Law::OneWorker, || format!("worker {worker} starts on {name}, whose work another worker has done"));
+            self.convict(Law::OneWorker, || {
+                format!("worker {worker} starts on {name}, whose work another worker has done")
+            });
         }
     }
 
     /// Judges a tower that ended on its own.
     pub(super) fn judge_end(&mut self, tower: usize) {
         if self.minds[tower].holds() && !self.minds[tower].excused {
-            self.convict(Law::Lock, || format!("tower {tower} ends its step and leaves its lock behind"));
+            self.convict(Law::Lock, || {
+                format!("tower {tower} ends its step and leaves its lock behind")
+            });
         }
     }
 

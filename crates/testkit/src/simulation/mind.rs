@@ -8,6 +8,7 @@ use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::process::ProcessIdentity;
 
 use super::commits::CommitIndex;
+use super::host::{Node, directory_of};
 use super::obstacles::Obstacle;
 
 /// One question to the World, with everything that tells it from others.
@@ -23,11 +24,7 @@ pub(super) enum Query {
     Leases,
     Lease(Unit),
     Occupants(UnitName),
-    Liveness {
-        host: String,
-        pid: u32,
-        start: u64,
-    },
+    Liveness { host: String, pid: u32, start: u64 },
     Read(Place),
     List(Place),
 }
@@ -111,6 +108,9 @@ pub(super) struct Tenure {
     pub(super) gates: Vec<CommitIndex>,
     /// The units whose worktree was registered when it began; only there can anybody be at work.
     pub(super) registered: BTreeSet<UnitName>,
+    /// The units that had a branch, and a worktree, at any time in it. People may take both away at any moment.
+    pub(super) had_branch: BTreeSet<UnitName>,
+    pub(super) had_worktree: BTreeSet<UnitName>,
     /// What stood in the way of each task when it began.
     pub(super) obstacles: BTreeMap<TaskId, Vec<Obstacle>>,
 }
@@ -151,16 +151,26 @@ impl Mind {
 
     /// Returns a question on which a dispatch of the unit rests and which was last answered with "unknown".
     pub(super) fn unread_about(&self, name: &UnitName) -> Option<&Query> {
-        let nobody_there = |query: &Query| match query {
-            Query::Occupants(name) => {
-                let tenure = self.tenure.as_ref();
-                tenure.is_some_and(|tenure| !tenure.registered.contains(name))
-            }
-            _ => false,
+        let nobody_there = |query: &Query| {
+            let registered = |name| {
+                self.tenure
+                    .as_ref()
+                    .is_some_and(|tenure| tenure.registered.contains(name))
+            };
+            matches!(query, Query::Occupants(name) if self.tenure.is_some() && !registered(name))
         };
         self.unread
             .iter()
             .find(|query| query.bears_on(name) && !nobody_there(query))
+    }
+
+    /// A list was read: what it does not name need not be read any more.
+    pub(super) fn forget_gone(&mut self, directory: &Place, files: &BTreeMap<Place, Node>) {
+        let is_gone = |query: &Query| {
+            matches!(query, Query::Read(place)
+                if !files.contains_key(place) && directory_of(place).as_ref() == Some(directory))
+        };
+        self.unread.retain(|query| !is_gone(query));
     }
 
     /// Returns whether it holds the lock, or would if no reference tower had taken it away.

@@ -8,10 +8,12 @@
 //! has to converge. Owns no state beyond one schedule.
 
 mod act;
+mod call;
 mod commits;
 mod convergence;
 mod driver;
 mod host;
+mod law;
 mod laws;
 mod mind;
 mod observe;
@@ -30,6 +32,6 @@ mod worker;
 mod world;
 
 pub use driver::{Tower, TowerEnd, run_many, run_schedule};
-pub use laws::{Law, Violation};
+pub use law::{Law, Violation};
 pub use scenario::{Faults, LawScope, RunnerRules, Scenario};
 pub use statistics::{RunReport, Statistics};

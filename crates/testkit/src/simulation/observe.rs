@@ -71,7 +71,10 @@ impl Universe {
             Err(fault) => return Err(Fault::new("cannot name the base", fault.to_string())),
         };
         if let Some(other) = configured.filter(|other| **other != name) {
-            return Err(Fault::new("cannot resolve the base", format!("there is no branch {other}")));
+            return Err(Fault::new(
+                "cannot resolve the base",
+                format!("there is no branch {other}"),
+            ));
         }
         let refs = &self.hosts[host].refs;
         let id = |name: &str| refs.get(name).map(|at| self.commits.get(*at).id.clone());
@@ -139,9 +142,7 @@ impl Universe {
             let recorded = || starts.get(&unit).and_then(|id| self.commits.find(id));
             let start = moved_to.or_else(recorded);
             let own = match start {
-                Some(start) => {
-                    Observed::Known(history.without(&self.commits.get(start).history).len())
-                }
+                Some(start) => Observed::Known(history.without(&self.commits.get(start).history).len()),
                 None => Observed::Absent(Why::new("nothing records where it started")),
             };
             let facts = self.branch_facts(BranchSide::Local, tip, &landed, own);
@@ -196,9 +197,7 @@ impl Universe {
             self.hosts[host].objects.contains(index).then_some(index)
         };
         match (held(descendant), held(ancestor)) {
-            (Some(descendant), Some(ancestor)) => {
-                Observed::Known(self.commits.contains(descendant, ancestor))
-            }
+            (Some(descendant), Some(ancestor)) => Observed::Known(self.commits.contains(descendant, ancestor)),
             (None, _) | (_, None) => Observed::Unknown(Why::new("the commit is not in this clone")),
         }
     }

@@ -10,7 +10,7 @@ use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::marker;
 
-use super::laws::Law;
+use super::law::Law;
 use super::mind::shares_a_task;
 use super::scenario::LawScope;
 use super::universe::Universe;
@@ -134,11 +134,7 @@ impl Universe {
         self.workers
             .iter()
             .enumerate()
-            .filter(|(_, worker)| {
-                worker.lives()
-                    && in_reach(worker.host)
-                    && shares_a_task(&worker.name.unit, unit)
-            })
+            .filter(|(_, worker)| worker.lives() && in_reach(worker.host) && shares_a_task(&worker.name.unit, unit))
             .map(|(number, _)| number)
             .collect()
     }
@@ -154,10 +150,13 @@ impl Universe {
 
     fn claims(&self, host: usize, tower: usize, task: &TaskId, found: &mut Vec<Obstacle>) {
         let mut recorded: Vec<(i64, Nonce, Claim)> = Vec::new();
-        for (place, name) in self.hosts[host].files.keys().filter_map(|place| match place {
-            Place::DispatchRecord(name) if name.unit.contains(task) => Some((place, name)),
-            _ => None,
-        }) {
+        for place in self.hosts[host].files.keys() {
+            let Place::DispatchRecord(name) = place else {
+                continue;
+            };
+            if !name.unit.contains(task) {
+                continue;
+            }
             let launch_place = Place::LaunchRecord(name.clone());
             let parsed = self.hosts[host].file(place).map(DispatchRecord::parse);
             let Some(Ok(record)) = parsed else {
@@ -180,12 +179,18 @@ impl Universe {
             }
             recorded.push((record.dispatched.seconds(), record.attempt.clone(), claim));
         }
+        self.marks(host, task, &recorded, found);
+    }
+
+    fn marks(&self, host: usize, task: &TaskId, recorded: &[(i64, Nonce, Claim)], found: &mut Vec<Obstacle>) {
         for home in MarkerHome::ALL {
             let place = Place::Marker(self.bundle().spec.clone(), task.clone(), home);
-            let Some(bytes) = self.hosts[host].file(&place) else { continue };
+            let Some(bytes) = self.hosts[host].file(&place) else {
+                continue;
+            };
             match marker::parse(bytes) {
                 Err(_) => found.push(Obstacle::Unreadable(place)),
-                Ok(at) => match recorded.iter().find(|(recorded, ..)| *recorded == at.seconds()) {
+                Ok(at) => match recorded.iter().find(|(recorded, ..)| *recorded >= at.seconds()) {
                     Some((_, attempt, Claim::Launched)) => found.push(Obstacle::HandedOver(attempt.clone())),
                     Some((_, _, Claim::Abandoned | Claim::AtWork)) => {}
                     None => found.push(Obstacle::Marker(at.seconds())),

@@ -53,7 +53,9 @@ impl Peer {
             PeerStage::Branched(task) => self.mark(universe, &task.clone()),
             PeerStage::Marked => self.release(universe),
         };
-        universe.trace.note("peer", || format!("on host {}: {next:?}", self.host + 1));
+        universe
+            .trace
+            .note("peer", || format!("on host {}: {next:?}", self.host + 1));
         self.stage = next;
     }
 

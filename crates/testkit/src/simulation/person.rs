@@ -18,7 +18,10 @@ impl Universe {
             2 => self.synchronise(host),
             3 => self.fetch(host),
             4 => self.clear_what_needs_a_person(host),
-            _ => self.tidy(host),
+            _ => {
+                self.tidy(host);
+                self.clear_what_needs_a_person(host);
+            }
         }
     }
 
@@ -134,13 +137,16 @@ impl Universe {
     }
 
     pub(super) fn fetch(&mut self, host: usize) {
+        let before = self.hosts[host].refs.clone();
         for (reference, tip) in &self.origin {
             let short = reference.strip_prefix("refs/heads/").unwrap_or(reference);
             let clone = &mut self.hosts[host];
             clone.objects.add_all(&self.commits.get(*tip).history);
             clone.refs.insert(format!("refs/remotes/origin/{short}"), *tip);
         }
-        self.note_person(host, || "fetches".to_owned());
+        if self.hosts[host].refs != before {
+            self.note_person(host, || "fetches".to_owned());
+        }
     }
 
     /// Pulls main, by a merge where it has diverged, and pushes it.
@@ -156,8 +162,12 @@ impl Universe {
         } else if self.commits.contains(there, here) {
             there
         } else {
-            self.commits.add(&[here, there], b"Merge remote-tracking branch 'origin/main'\n", &spec)
+            self.commits
+                .add(&[here, there], b"Merge remote-tracking branch 'origin/main'\n", &spec)
         };
+        if here == there {
+            return;
+        }
         self.set_base(host, tip);
         self.hosts[host].refs.insert(COUNTERPART.to_owned(), tip);
         self.origin.insert(BASE.to_owned(), tip);
@@ -169,9 +179,15 @@ impl Universe {
     pub(super) fn clear_what_needs_a_person(&mut self, host: usize) {
         for task in self.task_ids() {
             let unit = Unit::single(task.clone());
-            let busy = !self.live_workers(host, &unit).is_empty()
+            // People see who holds the lease; a tool that outlived its worker they overlook.
+            let name = self.unit_name(unit.clone());
+            let worktree = self.hosts[host].worktrees.get(&name);
+            let busy = worktree.is_some_and(|worktree| worktree.lease.is_some())
                 || self.landed_on(host, &task)
                 || self.ahead(host, &unit) > 0;
+            if busy {
+                continue;
+            }
             let obstacles = self.obstacles(host, usize::MAX, &task);
             let far = self.now(host) + self.scenario.stale_minutes * 60;
             let needs_person = obstacles.iter().any(|obstacle| match obstacle {
@@ -184,7 +200,7 @@ impl Universe {
                 | Obstacle::Uncommitted
                 | Obstacle::Dependency(_) => false,
             });
-            if needs_person && !busy {
+            if needs_person {
                 self.clear(host, &task, &obstacles);
             }
         }
@@ -205,6 +221,22 @@ impl Universe {
         }
     }
 
+    /// Removes worktrees and branches without commits that start before the current base.
+    pub(super) fn free_outdated(&mut self, host: usize) {
+        for name in self.hosts[host].worktrees.keys().cloned().collect::<Vec<_>>() {
+            let refs = &self.hosts[host].refs;
+            let outdated = refs
+                .get(&name.reference())
+                .is_some_and(|tip| refs.get(BASE).is_some_and(|base| !self.commits.contains(*tip, *base)));
+            let landed = name.unit.tasks().any(|task| self.landed_on(host, task));
+            let busy = self.ahead(host, &name.unit) > 0 || !self.live_workers(host, &name.unit).is_empty();
+            if outdated && !landed && !busy {
+                self.statistics.freed += 1;
+                self.delete_branch(host, &name);
+            }
+        }
+    }
+
     /// Moves uncommitted changes away from worktrees in which nobody works.
     pub(super) fn tidy(&mut self, host: usize) {
         for name in self.hosts[host].worktrees.keys().cloned().collect::<Vec<_>>() {
@@ -221,6 +253,9 @@ impl Universe {
 }
 
 fn trailers(name: &UnitName) -> String {
-    let lines = name.unit.tasks().map(|task| format!("Planwright-Task: {}/{task}\n", name.spec));
+    let lines = name
+        .unit
+        .tasks()
+        .map(|task| format!("Planwright-Task: {}/{task}\n", name.spec));
     lines.collect()
 }

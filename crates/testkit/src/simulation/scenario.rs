@@ -125,6 +125,10 @@ pub struct Scenario {
     pub late_landing: bool,
     /// Whether the clones keep reflogs, as git does unless it is told otherwise.
     pub reflogs: bool,
+    /// Whether a person finally removes the worktree and the branch of a unit without commits whose branch starts
+    /// before the current base. The product keeps such a branch where it is; when a dependency's evidence is newer
+    /// than it, the unit is held until somebody does this.
+    pub person_frees_outdated: bool,
     /// The age at which a bare lock or marker goes stale, in minutes (`contract/core.md §6.1`).
     pub stale_minutes: i64,
     /// Whether the bundles changed after they were signed; then nothing durable may ever be written (law L9).
@@ -206,6 +210,7 @@ impl Scenario {
             },
             late_landing: true,
             reflogs: true,
+            person_frees_outdated: true,
             stale_minutes: 15,
             changed_after_sign_off,
             bundles,

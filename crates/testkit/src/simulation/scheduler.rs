@@ -8,11 +8,11 @@ use std::rc::Rc;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 
+use super::call::{Pause, SimulatedWorld};
 use super::driver::{Tower, TowerEnd};
-use super::laws::Law;
+use super::law::Law;
 use super::peer::Peer;
 use super::universe::Universe;
-use super::world::{Pause, SimulatedWorld};
 
 type Step = Coroutine<(), Pause, TowerEnd>;
 
@@ -116,6 +116,9 @@ impl<'s> Scheduler<'s> {
             let mut universe = self.universe.borrow_mut();
             let universe = &mut *universe;
             universe.clock += universe.random.seconds(0, 2);
+            for worker in &mut universe.workers {
+                worker.delay = worker.delay.saturating_sub(1);
+            }
             if universe.random.chance(4) {
                 universe.clock += universe.random.seconds(60, 1800);
             }
@@ -123,7 +126,9 @@ impl<'s> Scheduler<'s> {
             if universe.random.chance(universe.faults.clock_step) {
                 let step = universe.random.seconds(-7200, 7200);
                 universe.hosts[host].clock_offset += step;
-                universe.trace.note(format_args!("host {}", host + 1), || format!("sets its clock by {step} s"));
+                universe.trace.note(format_args!("host {}", host + 1), || {
+                    format!("sets its clock by {step} s")
+                });
             }
             let restarts = universe.random.chance(universe.faults.restart);
             if restarts {
@@ -147,31 +152,33 @@ impl<'s> Scheduler<'s> {
         let mut candidates: Vec<Actor> = Vec::new();
         for (number, slot) in self.slots.iter().enumerate() {
             let answered = |worker: usize| universe.workers[worker].has_answered();
-            let ready = match slot {
-                Some(slot) => slot.waiting.is_none_or(answered),
-                None => may_start,
+            // A step starts seldom compared with its calls, so that workers and people get on in between.
+            let weight = match slot {
+                Some(slot) if slot.waiting.is_none_or(answered) => 4,
+                None if may_start => 1,
+                Some(_) | None => 0,
             };
-            let weight = if ready { 4 } else { 0 };
             candidates.extend(std::iter::repeat_n(Actor::Slot(number), weight));
         }
         for worker in universe.active_workers() {
-            candidates.extend([Actor::Worker(worker); 2]);
+            if universe.workers[worker].delay == 0 {
+                candidates.extend([Actor::Worker(worker); 2]);
+            }
         }
         candidates.extend((0..self.peers.len()).map(Actor::Peer));
         if universe.scenario.person {
             candidates.push(Actor::Person);
         }
         // A runner that does not answer: the tower's patience may run out.
-        let impatient = (0..self.slots.len()).find(|slot| {
-            self.slots[*slot].as_ref().is_some_and(|slot| slot.waiting.is_some())
-        });
+        let impatient =
+            (0..self.slots.len()).find(|slot| self.slots[*slot].as_ref().is_some_and(|slot| slot.waiting.is_some()));
         if let Some(slot) = impatient.filter(|_| universe.random.chance(30)) {
             return Some(Actor::Slot(slot));
         }
         candidates.retain(|actor| self.asleep.get(actor).is_none_or(|until| *until <= turn));
         let stays = self.last.filter(|last| candidates.contains(last));
         let chosen = match stays {
-            Some(last) if universe.random.chance(500) => last,
+            Some(last) if universe.random.chance(400) => last,
             Some(_) | None if candidates.is_empty() => return None,
             Some(_) | None => candidates[universe.random.below(candidates.len())],
         };
@@ -189,10 +196,19 @@ impl<'s> Scheduler<'s> {
         let step = Tower::clone(&self.tower);
         let stack = self.stacks.pop().unwrap_or_default();
         let coroutine = Coroutine::with_stack(stack, move |yielder, ()| {
-            let mut world = SimulatedWorld { universe, yielder, tower };
+            let mut world = SimulatedWorld {
+                universe,
+                yielder,
+                tower,
+            };
             step(&mut world)
         });
-        let running = Slot { tower, host, coroutine, waiting: None };
+        let running = Slot {
+            tower,
+            host,
+            coroutine,
+            waiting: None,
+        };
         self.slots[slot] = Some(running);
         self.resume(slot);
     }
@@ -216,7 +232,9 @@ impl<'s> Scheduler<'s> {
             let mut universe = self.universe.borrow_mut();
             let tower = running.tower;
             universe.statistics.kills += 1;
-            universe.trace.note(format_args!("tower {tower}"), || "is killed".to_owned());
+            universe
+                .trace
+                .note(format_args!("tower {tower}"), || "is killed".to_owned());
             universe.end_tower(tower);
         }
         self.unwind(slot);
@@ -255,7 +273,9 @@ impl<'s> Scheduler<'s> {
         self.stacks.push(running.coroutine.into_stack());
         let mut universe = self.universe.borrow_mut();
         let tower = running.tower;
-        universe.trace.note(format_args!("tower {tower}"), || format!("ends: {end}"));
+        universe
+            .trace
+            .note(format_args!("tower {tower}"), || format!("ends: {end}"));
         if universe.runs(tower) {
             universe.judge_end(tower);
         }

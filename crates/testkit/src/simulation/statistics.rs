@@ -41,6 +41,8 @@ pub struct Statistics {
     pub locks_lost_to_peers: u64,
     /// Claims that a person cleared.
     pub cleared: u64,
+    /// Outdated worktrees without commits that a person removed so that their unit could start again.
+    pub freed: u64,
     /// Tasks landed at the end, counted once for each schedule.
     pub landed: u64,
     /// Tasks there were.
@@ -75,6 +77,7 @@ impl AddAssign for Statistics {
             (&mut self.locks_broken, other.locks_broken),
             (&mut self.locks_lost_to_peers, other.locks_lost_to_peers),
             (&mut self.cleared, other.cleared),
+            (&mut self.freed, other.freed),
             (&mut self.landed, other.landed),
             (&mut self.tasks, other.tasks),
             (&mut self.double_dispatches, other.double_dispatches),
@@ -94,7 +97,7 @@ impl fmt::Display for Statistics {
             formatter,
             "{} schedules, {} steps, {} reads ({} unknown), {} effects ({} not applied, {} reported failed, {} torn), \
              {} kills, {} restarts, {} locks ({} broken, {} lost to peers), {} runners ({} worked, {} refused), \
-             {} claims cleared, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
+             {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
              at most {} rounds to converge",
             self.schedules,
             self.steps,
@@ -113,6 +116,7 @@ impl fmt::Display for Statistics {
             self.workers,
             self.refused,
             self.cleared,
+            self.freed,
             self.landed,
             self.tasks,
             self.double_dispatches,
@@ -143,11 +147,6 @@ impl RunReport {
 
 impl fmt::Display for RunReport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{} schedules per second; {}",
-            self.rate(),
-            self.statistics
-        )
+        write!(formatter, "{} schedules per second; {}", self.rate(), self.statistics)
     }
 }

@@ -33,8 +33,7 @@ impl Trace {
         if self.events.len() == KEPT {
             self.events.pop_front();
         }
-        self.events
-            .push_back(format!("{:5}  {actor}: {}", self.number, text()));
+        self.events.push_back(format!("{:5}  {actor}: {}", self.number, text()));
     }
 
     /// Returns how many events there were: the schedule's own time.

@@ -8,7 +8,7 @@ use orchestrate_core::identifier::{TaskId, Unit, UnitName};
 
 use super::commits::{CommitIndex, CommitSet, Commits};
 use super::host::{BASE, COUNTERPART, Host, Taker};
-use super::laws::Law;
+use super::law::Law;
 use super::mind::Mind;
 use super::random::Random;
 use super::scenario::{Faults, Scenario, SimulatedBundle};
@@ -124,8 +124,7 @@ impl Universe {
 
     /// Returns whether a tower's process still runs.
     pub(super) fn runs(&self, tower: usize) -> bool {
-        let mind = &self.minds[tower];
-        mind.running && self.hosts[mind.host].is_alive(&mind.identity)
+        self.minds[tower].running
     }
 
     /// Restarts a host: its towers and workers die, and the kernel's locks with them.
@@ -182,12 +181,7 @@ impl Universe {
     pub(super) fn ahead(&self, host: usize, unit: &Unit) -> usize {
         let reference = self.unit_name(unit.clone()).reference();
         match self.hosts[host].refs.get(&reference) {
-            Some(tip) => self
-                .commits
-                .get(*tip)
-                .history
-                .without(&self.base_history(host))
-                .len(),
+            Some(tip) => self.commits.get(*tip).history.without(&self.base_history(host)).len(),
             None => 0,
         }
     }

@@ -51,6 +51,8 @@ pub(super) struct Worker {
     pub(super) stage: Stage,
     pub(super) told: Option<Told>,
     pub(super) commits: usize,
+    /// For how many turns the machine has not got round to it: a late runner is the interesting race.
+    pub(super) delay: usize,
     attempt: Nonce,
     trailer: bool,
 }
@@ -87,6 +89,11 @@ impl Universe {
         let reuse = self.random.chance(200);
         let identity = self.hosts[host].start_process(reuse);
         self.statistics.runners += 1;
+        let delay = if !self.calm && self.random.chance(300) {
+            self.random.between(20, 250)
+        } else {
+            0
+        };
         self.workers.push(Worker {
             host,
             name: record.name(),
@@ -94,6 +101,7 @@ impl Universe {
             stage: Stage::Spawned,
             told: None,
             commits: 0,
+            delay,
             attempt: record.attempt.clone(),
             trailer: self.calm || !self.random.chance(250),
         });
@@ -139,7 +147,7 @@ impl Universe {
             }
             Stage::Stray(0) => self.set(number, Stage::Gone),
             Stage::Stray(left) => {
-                if self.random.chance(100) {
+                if self.random.chance(10) {
                     self.commit(number, false);
                 }
                 self.set(number, Stage::Stray(left - 1));
@@ -171,9 +179,16 @@ impl Universe {
     fn check(&mut self, number: usize) {
         let worker = &self.workers[number];
         let host = &self.hosts[worker.host];
-        let record = host.file(&Place::DispatchRecord(worker.name.clone())).map(DispatchRecord::parse);
-        let launch = host.file(&Place::LaunchRecord(worker.name.clone())).map(LaunchRecord::parse);
-        let tip = host.refs.get(&worker.name.reference()).map(|tip| &self.commits.get(*tip).id);
+        let record = host
+            .file(&Place::DispatchRecord(worker.name.clone()))
+            .map(DispatchRecord::parse);
+        let launch = host
+            .file(&Place::LaunchRecord(worker.name.clone()))
+            .map(LaunchRecord::parse);
+        let tip = host
+            .refs
+            .get(&worker.name.reference())
+            .map(|tip| &self.commits.get(*tip).id);
         let moved = |start: &CommitId| self.scenario.runner.requires_start_commit && tip != Some(start);
         let refusal = match (record, launch) {
             (None | Some(Err(_)), _) => Some("its record cannot be read"),
@@ -203,11 +218,7 @@ impl Universe {
         self.write_launch(number, false);
         self.statistics.workers += 1;
         self.workers[number].told = Some(Told::Started);
-        let commits = if self.calm {
-            1
-        } else {
-            self.random.below(4)
-        };
+        let commits = if self.calm { 1 } else { self.random.below(4) };
         self.set(number, Stage::Working(commits));
     }
 
@@ -255,7 +266,12 @@ impl Universe {
             self.work.entry(task.clone()).or_default().insert(commit);
         }
         self.workers[number].commits += 1;
-        self.note_worker(number, || format!("commits {commit}{}", if last && trailer { " with the trailer" } else { "" }));
+        self.note_worker(number, || {
+            format!(
+                "commits {commit}{}",
+                if last && trailer { " with the trailer" } else { "" }
+            )
+        });
     }
 
     fn finish(&mut self, number: usize) {
@@ -302,7 +318,7 @@ impl Universe {
         };
         let next = match (at_work, self.random.below(3)) {
             (Some(left), 0) => Stage::Orphaned(left),
-            (Some(_), 1) => Stage::Stray(self.random.between(1, 12)),
+            (Some(_), 1) => Stage::Stray(self.random.between(1, 300)),
             (Some(_) | None, _) => Stage::Gone,
         };
         if !matches!(next, Stage::Orphaned(_)) {

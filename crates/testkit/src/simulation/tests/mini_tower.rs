@@ -4,25 +4,22 @@
 use std::collections::BTreeMap;
 
 use orchestrate_core::derive::{SpecState, derive};
-use orchestrate_core::evidence::{Base, Evidence, Lease, Markers, UnitRecords};
+use orchestrate_core::evidence::{Evidence, Lease};
 use orchestrate_core::graph::{Effort, TaskGraph, TaskNode};
-use orchestrate_core::identifier::{BackendName, CommitId, Nonce, SpecId, TaskId, Unit, UnitName};
+use orchestrate_core::identifier::{BackendName, CommitId, SpecId, TaskId, UnitName};
 use orchestrate_core::observed::{Observed, Why};
-use orchestrate_core::place::{BundleFile, LockDirectory, MarkerHome, Place};
+use orchestrate_core::place::{BundleFile, MarkerHome, Place};
 use orchestrate_core::plan::{self, BranchAct, WorktreeAct};
-use orchestrate_core::process::Liveness;
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
-use orchestrate_core::record::launch::LaunchRecord;
-use orchestrate_core::record::lock_owner::{LockKind, LockOwner};
 use orchestrate_core::record::marker;
 use orchestrate_core::time::Timestamp;
-use orchestrate_core::world::{Checkout, Fault, Race, Reading, Spawned, World, WorktreeFacts};
+use orchestrate_core::world::{Checkout, Fault, Race, Reading, Spawned, WorktreeFacts, World};
 use orchestrate_spec::BundleTexts;
 use orchestrate_spec::brief::{Freshness, freshness, parse_sign_off};
 
+use super::mini_gather::{gather, read_launch};
+use super::mini_lock::{lock, unlock};
 use crate::simulation::TowerEnd;
-
-const STALE_SECONDS: i64 = 900;
 
 /// What is wrong with a tower.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +40,7 @@ pub(super) enum Flaw {
     SpawnsInsideTheLock,
     ChecksOutInsideTheLock,
     SpawnsBeforeCheckout,
-    IgnoresLeases,
+    IgnoresWorkers,
     IgnoresOccupants,
     IgnoresMarkers,
     NoLookUnderTheLock,
@@ -58,7 +55,7 @@ pub(super) enum Flaw {
 }
 
 /// Why a step dispatched nothing.
-struct Stop(String);
+pub(super) struct Stop(pub(super) String);
 
 impl From<Fault> for Stop {
     fn from(fault: Fault) -> Self {
@@ -72,7 +69,7 @@ impl From<Why> for Stop {
     }
 }
 
-fn stop<T>(why: impl Into<String>) -> Result<T, Stop> {
+pub(super) fn stop<T>(why: impl Into<String>) -> Result<T, Stop> {
     Err(Stop(why.into()))
 }
 
@@ -154,209 +151,18 @@ fn choose(world: &dyn World, spec: &SpecId, graph: &TaskGraph, flaw: Flaw) -> Re
         graph.tasks.iter_mut().for_each(|task| task.dependencies.clear());
     }
     let state = derive(&graph, &evidence);
-    let name = |unit| UnitName { spec: spec.clone(), unit };
+    let name = |unit| UnitName {
+        spec: spec.clone(),
+        unit,
+    };
     match plan::intend(name, &graph, &state, 3) {
-        Ok(intent) => Ok(Choice { name: intent.name, evidence, state }),
+        Ok(intent) => Ok(Choice {
+            name: intent.name,
+            evidence,
+            state,
+        }),
         Err(reason) => stop(format!("{reason:?}")),
     }
-}
-
-fn gather(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Result<Evidence, Stop> {
-    let base = world.base(None)?;
-    let records = records(world, spec, flaw);
-    let mut starts = BTreeMap::new();
-    if let Observed::Known(records) = &records {
-        for (unit, records) in records {
-            if let Observed::Known(record) = &records.dispatch {
-                starts.insert(unit.clone(), record.start.clone());
-            }
-        }
-    }
-    let mut branches = world.branches(spec, &base, &starts);
-    if flaw == Flaw::UnknownBranchesAreNone && matches!(branches, Observed::Unknown(_)) {
-        branches = Observed::Known(BTreeMap::new());
-    }
-    let mut leases = world.leases(spec);
-    if flaw == Flaw::IgnoresLeases {
-        leases = Observed::Known(BTreeMap::new());
-    }
-    if flaw == Flaw::UnknownLeasesAreFree {
-        leases = match leases {
-            Observed::Known(leases) => Observed::Known(
-                leases
-                    .into_iter()
-                    .filter(|(_, lease)| !matches!(lease, Observed::Unknown(_)))
-                    .collect(),
-            ),
-            Observed::Absent(_) | Observed::Unknown(_) => Observed::Known(BTreeMap::new()),
-        };
-    }
-    Ok(Evidence {
-        history: world.history(spec, &base),
-        branches,
-        pull_requests: world.pull_requests(),
-        leases,
-        markers: markers(world, spec, flaw),
-        records,
-        now: world.now(),
-        stale_marker_seconds: STALE_SECONDS,
-        base,
-    })
-}
-
-fn observed<T>(reading: Reading, parse: impl Fn(&[u8]) -> Result<T, String>) -> Observed<T> {
-    match reading {
-        Reading::Absent => Observed::Absent(Why::new("nothing is there")),
-        Reading::File { bytes, .. } => match parse(&bytes) {
-            Ok(value) => Observed::Known(value),
-            Err(why) => Observed::Unknown(Why::new(why)),
-        },
-        Reading::Unreadable(why) => Observed::Unknown(Why::new(why)),
-        Reading::Directory { .. } | Reading::Symlink | Reading::Special => {
-            Observed::Unknown(Why::new("it is no file"))
-        }
-    }
-}
-
-fn read_record(world: &dyn World, name: &UnitName) -> Observed<DispatchRecord> {
-    observed(world.read(&Place::DispatchRecord(name.clone())), |bytes| {
-        DispatchRecord::parse(bytes).map_err(|fault| fault.to_string())
-    })
-}
-
-fn records(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Observed<BTreeMap<Unit, UnitRecords>> {
-    let names = match world.list(&Place::RecordDirectory(spec.clone())) {
-        Observed::Known(names) => names,
-        Observed::Absent(_) => return Observed::Known(BTreeMap::new()),
-        Observed::Unknown(why) => return Observed::Unknown(why),
-    };
-    let mut records = BTreeMap::new();
-    for unit in names.iter().filter_map(|name| Unit::parse(name.strip_suffix(".json")?).ok()) {
-        let name = UnitName { spec: spec.clone(), unit: unit.clone() };
-        let mut dispatch = read_record(world, &name);
-        if flaw == Flaw::UnreadableRecordIsNoRecord && matches!(dispatch, Observed::Unknown(_)) {
-            dispatch = Observed::Absent(Why::new("unreadable"));
-        }
-        let launch = observed(world.read(&Place::LaunchRecord(name)), |bytes| {
-            LaunchRecord::parse(bytes).map_err(|fault| fault.to_string())
-        });
-        let tower = match &dispatch {
-            Observed::Known(record) => world.liveness(&record.tower),
-            Observed::Absent(why) | Observed::Unknown(why) => Observed::Absent(why.clone()),
-        };
-        records.insert(unit, UnitRecords { dispatch, launch, tower });
-    }
-    Observed::Known(records)
-}
-
-fn markers(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Observed<BTreeMap<TaskId, Markers>> {
-    let mut markers: BTreeMap<TaskId, Markers> = BTreeMap::new();
-    if flaw == Flaw::IgnoresMarkers {
-        return Observed::Known(markers);
-    }
-    for home in MarkerHome::ALL {
-        let names = match world.list(&Place::MarkerDirectory(spec.clone(), home)) {
-            Observed::Known(names) => names,
-            Observed::Absent(_) => continue,
-            Observed::Unknown(why) => return Observed::Unknown(why),
-        };
-        for task in names.iter().filter_map(|name| TaskId::parse(name).ok()) {
-            let reading = world.read(&Place::Marker(spec.clone(), task.clone(), home));
-            let mut read = observed(reading, |bytes| marker::parse(bytes).map_err(|fault| fault.to_string()));
-            if flaw == Flaw::UnreadableMarkerIsNoMarker && matches!(read, Observed::Unknown(_)) {
-                read = Observed::Absent(Why::new("unreadable"));
-            }
-            markers.entry(task).or_default().push(read);
-        }
-    }
-    Observed::Known(markers)
-}
-
-fn lock(world: &mut dyn World, spec: &SpecId, flaw: Flaw) -> Result<Nonce, Stop> {
-    let nonce = world.nonce()?;
-    if flaw != Flaw::BreaksWithoutWindow && world.enter_window(spec)? == Race::Lost {
-        return stop("another tower is in the window");
-    }
-    let taken = clear_stale_lock(world, spec, &nonce, flaw).and_then(|()| publish_lock(world, spec, &nonce));
-    if taken.is_err() {
-        world.leave_window(spec);
-    }
-    taken.map(|()| nonce)
-}
-
-fn publish_lock(world: &mut dyn World, spec: &SpecId, nonce: &Nonce) -> Result<(), Stop> {
-    let staging = LockDirectory::Staging(spec.clone(), nonce.clone());
-    let owner = LockOwner::new(LockKind::Process, world.identity(), nonce.clone());
-    world.create_directory(&staging.place())?;
-    world.write(&staging.owner(), &owner.render())?;
-    match world.publish(&staging.place(), &Place::Lock(spec.clone())) {
-        Ok(Race::Won) => Ok(()),
-        Ok(Race::Lost) => {
-            // A left-over prepared lock is harmless.
-            let _ = world.remove(&staging.place());
-            stop("somebody else took the lock")
-        }
-        Err(fault) if owns(world, spec, nonce) => {
-            let _ = fault;
-            Ok(())
-        }
-        Err(fault) => Err(fault.into()),
-    }
-}
-
-fn owner_of(world: &dyn World, spec: &SpecId) -> Observed<LockOwner> {
-    let place = LockDirectory::Published(spec.clone()).owner();
-    observed(world.read(&place), |bytes| LockOwner::parse(bytes).map_err(|fault| fault.to_string()))
-}
-
-fn owns(world: &dyn World, spec: &SpecId, nonce: &Nonce) -> bool {
-    matches!(owner_of(world, spec), Observed::Known(owner) if &owner.nonce == nonce)
-}
-
-fn clear_stale_lock(world: &mut dyn World, spec: &SpecId, nonce: &Nonce, flaw: Flaw) -> Result<(), Stop> {
-    let modified = match world.read(&Place::Lock(spec.clone())) {
-        Reading::Absent => return Ok(()),
-        Reading::Directory { modified } => modified,
-        other => return stop(format!("the lock is {other:?}")),
-    };
-    if flaw == Flaw::NeverBreaksLocks {
-        return stop("locked");
-    }
-    if flaw != Flaw::BreaksEveryLock {
-        let old = world.now().seconds_since(modified).div_euclid(60) > 15;
-        let stale = match owner_of(world, spec) {
-            Observed::Known(owner) if owner.kind == LockKind::Process => {
-                matches!(world.liveness(&owner.process), Observed::Known(Liveness::Dead))
-            }
-            Observed::Known(_) | Observed::Absent(_) => old || flaw == Flaw::BreaksFreshBareLocks,
-            Observed::Unknown(why) => return Err(why.into()),
-        };
-        if !stale {
-            return stop("the lock is held");
-        }
-    }
-    let aside = Place::LockAside(spec.clone(), nonce.clone());
-    if world.publish(&Place::Lock(spec.clone()), &aside)? == Race::Lost {
-        return stop("somebody else broke the lock");
-    }
-    Ok(world.remove(&aside)?)
-}
-
-/// Returns whether the lock is no longer ours.
-fn unlock(world: &mut dyn World, spec: &SpecId, nonce: &Nonce, flaw: Flaw) -> bool {
-    let mut released = flaw == Flaw::ForgetsTheLock;
-    for _ in 0..4 {
-        match owner_of(world, spec) {
-            _ if released => break,
-            Observed::Known(owner) if &owner.nonce == nonce => {
-                released = world.remove(&Place::Lock(spec.clone())).is_ok();
-            }
-            Observed::Unknown(_) => {}
-            Observed::Known(_) | Observed::Absent(_) => released = true,
-        }
-    }
-    world.leave_window(spec);
-    released
 }
 
 /// Everything that happens under the lock.
@@ -374,12 +180,16 @@ fn record(
     };
     let Choice { name, evidence, state } = choice;
     let (start, branch, worktree) = places(world, &name, &evidence, flaw)?;
-    for dependency in graph.task(&only_task(&name)).into_iter().flat_map(|task| &task.dependencies) {
+    for dependency in graph
+        .task(&only_task(&name))
+        .into_iter()
+        .flat_map(|task| &task.dependencies)
+    {
         let landed = state.landed();
         let Some(commit) = landed.get(dependency) else { continue };
-        match world.contains(&start, commit) {
-            Observed::Known(true) => {}
-            other => return stop(format!("dependency {dependency}: {other:?}")),
+        let contained = world.contains(&start, commit);
+        if contained != Observed::Known(true) {
+            return stop(format!("dependency {dependency}: {contained:?}"));
         }
     }
     if flaw != Flaw::GateBeforeTheLock && flaw != Flaw::NoGate {
@@ -394,7 +204,7 @@ fn record(
     }
     let record = write_record(world, &name, &evidence, &start)?;
     if flaw != Flaw::NoLookAfterTheRecord {
-        look_again(world, &name, &evidence.base, &start)?;
+        look_again(world, &name, &evidence, &start)?;
     }
     write_markers(world, &name, record.dispatched)?;
     if flaw == Flaw::RegistersAfterMarker {
@@ -420,7 +230,7 @@ fn places(
     if flaw == Flaw::NeverReusesWorktrees && facts != WorktreeFacts::Free {
         return stop("there is a worktree already");
     }
-    let occupants = if flaw == Flaw::IgnoresOccupants {
+    let occupants = if matches!(flaw, Flaw::IgnoresOccupants | Flaw::IgnoresWorkers) {
         Observed::Known(Vec::new())
     } else {
         world.occupants(name)
@@ -431,7 +241,11 @@ fn places(
         Observed::Absent(_) | Observed::Unknown(_) => &[],
     };
     let base = &evidence.base;
-    let facts = if flaw == Flaw::MovesEveryBranch { &WorktreeFacts::Free } else { &facts };
+    let facts = if flaw == Flaw::MovesEveryBranch {
+        &WorktreeFacts::Free
+    } else {
+        &facts
+    };
     let (start, branch) = plan::start(branches, base, facts).map_err(|reason| Stop(format!("{reason:?}")))?;
     Ok((start, branch, worktree))
 }
@@ -492,7 +306,9 @@ fn write_record(
 }
 
 /// A late runner of an earlier attempt may have started before the record superseded it; after the record none can.
-fn look_again(world: &dyn World, name: &UnitName, base: &Base, start: &CommitId) -> Result<(), Stop> {
+/// The lease comes first: a runner that let it go before has written the launch record before.
+fn look_again(world: &dyn World, name: &UnitName, evidence: &Evidence, start: &CommitId) -> Result<(), Stop> {
+    let base = &evidence.base;
     let leases = match world.leases(&name.spec) {
         Observed::Known(leases) => leases,
         Observed::Absent(why) | Observed::Unknown(why) => return Err(why.into()),
@@ -500,6 +316,14 @@ fn look_again(world: &dyn World, name: &UnitName, base: &Base, start: &CommitId)
     match leases.get(&name.unit) {
         None | Some(Observed::Known(Lease::Free)) => {}
         Some(other) => return stop(format!("a late worker: {other:?}")),
+    }
+    let launch = read_launch(world, name);
+    let before = match &evidence.records {
+        Observed::Known(records) => records.get(&name.unit).map(|records| records.launch.clone()),
+        Observed::Absent(_) | Observed::Unknown(_) => None,
+    };
+    if before.is_some_and(|before| before != launch) || matches!(launch, Observed::Unknown(_)) {
+        return stop("a late worker has started");
     }
     let branches = match world.branches(&name.spec, base, &BTreeMap::new()) {
         Observed::Known(branches) => branches,
