@@ -34,7 +34,7 @@ pub(crate) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
         .collect();
     let mut said = "no dispatch marker".to_string();
     for claim in &ours {
-        if let Some(progress) = claim.without_marker() {
+        if let Some(progress) = claim.without_marker(task) {
             return in_progress(progress);
         }
     }
@@ -65,16 +65,9 @@ enum OurClaim {
 
 impl OurClaim {
     /// Returns the hold that needs no marker beside it. A launched unit without its marker was cleared by a person.
-    fn without_marker(&self) -> Option<Progress> {
+    fn without_marker(&self, task: &TaskId) -> Option<Progress> {
         match self {
-            Self::Unreadable(why) => Some(Progress {
-                kind: ProgressKind::NeedsPerson,
-                detail: why.clone(),
-                hint: Some(
-                    "orchestrate plumbing orchestrate-marker clear specs/<spec> <task>, if nobody works on it"
-                        .to_string(),
-                ),
-            }),
+            Self::Unreadable(why) => Some(unreadable(task, why)),
             Self::TowerAtWork { tower, .. } => Some(Progress {
                 kind: ProgressKind::Claimed,
                 detail: format!("a tower is dispatching it ({tower})"),
@@ -155,13 +148,18 @@ fn marker_holds(task: &TaskId, marker: &Observed<Timestamp>, ours: &[OurClaim], 
     let at = match marker {
         Observed::Known(at) => *at,
         Observed::Absent(why) => return Verdict::Void(why.reason.clone()),
-        Observed::Unknown(why) => return unreadable(task, &why.reason),
+        Observed::Unknown(why) => return Verdict::Holds(unreadable(task, &why.reason)),
     };
-    if let Some(own) = ours.iter().find(|claim| claim.at() == Some(at)) {
+    // Our record was written when everything before it had been found void, and a tower that dies before it renews the
+    // markers leaves the old ones beside it: what is not newer than the record is spoken for by the record.
+    if let Some(own) = ours
+        .iter()
+        .find(|claim| claim.at().is_some_and(|recorded| at <= recorded))
+    {
         return match own {
             OurClaim::Launched { progress, .. } => Verdict::Holds(progress.clone()),
             OurClaim::Abandoned { .. } => Verdict::Void("its tower died before the launch".to_string()),
-            OurClaim::Unreadable(why) => unreadable(task, why),
+            OurClaim::Unreadable(why) => Verdict::Holds(unreadable(task, why)),
             OurClaim::TowerAtWork { tower, .. } => Verdict::Holds(Progress {
                 kind: ProgressKind::Claimed,
                 detail: format!("a tower is dispatching it ({tower})"),
@@ -174,7 +172,7 @@ fn marker_holds(task: &TaskId, marker: &Observed<Timestamp>, ours: &[OurClaim], 
         return Verdict::Void(format!("a marker of {} ago is stale", at.age_at(evidence.now)));
     }
     if age < -evidence.stale_marker_seconds {
-        return unreadable(task, "the marker lies in the future");
+        return Verdict::Holds(unreadable(task, "the marker lies in the future"));
     }
     Verdict::Holds(Progress {
         kind: ProgressKind::Claimed,
@@ -186,12 +184,12 @@ fn marker_holds(task: &TaskId, marker: &Observed<Timestamp>, ours: &[OurClaim], 
     })
 }
 
-fn unreadable(task: &TaskId, why: &str) -> Verdict {
-    Verdict::Holds(Progress {
+fn unreadable(task: &TaskId, why: &str) -> Progress {
+    Progress {
         kind: ProgressKind::NeedsPerson,
         detail: why.to_string(),
         hint: Some(format!(
             "orchestrate plumbing orchestrate-marker clear specs/<spec> {task}, if nobody works on it"
         )),
-    })
+    }
 }

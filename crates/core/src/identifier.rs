@@ -290,10 +290,15 @@ impl BackendName {
 }
 
 /// Returns the text with every control character removed, for people; `?` when nothing is left
-/// (`contract/core.md §0.2`, A-9: by code point, so that other scripts survive).
+/// (`contract/core.md §0.2`, A-9: by code point, so that other scripts survive). The controls that turn the direction
+/// of text around go too (law L8): with them a line can show another text than it holds.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let kept: String = text.chars().filter(|character| !character.is_control()).collect();
+    let turns_around = |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let kept: String = text
+        .chars()
+        .filter(|character| !character.is_control() && !turns_around(*character))
+        .collect();
     if kept.trim().is_empty() { "?".to_string() } else { kept }
 }
 

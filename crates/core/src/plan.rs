@@ -189,7 +189,7 @@ pub fn start(
             Err(NoDispatch::Hold(HoldReason::Moved { now }))
         }
         // A worktree may hold files of the branch's commit: its branch is not moved under it.
-        (Some(facts), WorktreeFacts::Ours(_)) => Ok((facts.tip.clone(), BranchAct::Keep)),
+        (Some(facts), WorktreeFacts::Ours(ours)) if holds_files(ours) => Ok((facts.tip.clone(), BranchAct::Keep)),
         (Some(facts), _) if facts.tip == base.commit => Ok((facts.tip.clone(), BranchAct::Keep)),
         (Some(facts), _) => Ok((
             base.commit.clone(),
@@ -198,6 +198,10 @@ pub fn start(
             },
         )),
     }
+}
+
+fn holds_files(worktree: &RegisteredWorktree) -> bool {
+    worktree.complete || worktree.directory == WorktreeDirectory::Populated
 }
 
 /// Returns what happens to the worktree of a unit that derives ready.

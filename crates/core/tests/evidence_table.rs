@@ -60,6 +60,7 @@ enum Claim {
     OurTowerAlive,
     OurTowerUnknown,
     OurTowerDead,
+    OurTowerDeadOlderMarkerLeft,
     OurTowerDeadMarkerOfAnother,
     Launched,
     LaunchedAndCleared,
@@ -81,7 +82,7 @@ const BRANCHES: [Branch; 7] = [
     Branch::Unknown,
 ];
 const WORKERS: [Worker; 4] = [Worker::NoWorktree, Worker::Free, Worker::Held, Worker::Unknown];
-const CLAIMS: [Claim; 15] = [
+const CLAIMS: [Claim; 16] = [
     Claim::None,
     Claim::FreshBare,
     Claim::StaleBare,
@@ -90,6 +91,7 @@ const CLAIMS: [Claim; 15] = [
     Claim::OurTowerAlive,
     Claim::OurTowerUnknown,
     Claim::OurTowerDead,
+    Claim::OurTowerDeadOlderMarkerLeft,
     Claim::OurTowerDeadMarkerOfAnother,
     Claim::Launched,
     Claim::LaunchedAndCleared,
@@ -173,6 +175,7 @@ fn model(pull_requests: PullRequests, trailer: Trailer, branch: Branch, worker: 
                 Claim::None
                 | Claim::StaleBare
                 | Claim::OurTowerDead
+                | Claim::OurTowerDeadOlderMarkerLeft
                 | Claim::LaunchedAndCleared
                 | Claim::LaunchedByAnOlderAttempt => Says::No,
                 Claim::Unknown => Says::Unknown,
@@ -325,6 +328,7 @@ fn claims(claim: Claim) -> Claims {
         Claim::OurTowerAlive => (ours, records(not_launched(), alive)),
         Claim::OurTowerUnknown => (ours, records(not_launched(), Observed::Unknown(why()))),
         Claim::OurTowerDead => (ours, records(not_launched(), dead)),
+        Claim::OurTowerDeadOlderMarkerLeft => (at(NOW - 20), records(not_launched(), dead)),
         Claim::OurTowerDeadMarkerOfAnother => (at(NOW - 5), records(not_launched(), dead)),
         Claim::Launched => (ours, records(launch('1'), dead)),
         Claim::LaunchedAndCleared => (none_markers(), records(launch('1'), dead)),
@@ -428,7 +432,7 @@ fn every_combination_of_answers_gives_what_the_table_says() {
             }
         }
     }
-    assert_eq!(seen, 2 * 4 * 7 * 4 * 15);
+    assert_eq!(seen, 2 * 4 * 7 * 4 * 16);
 }
 
 /// Law L4 in one line: adding an unknown anywhere never makes a task ready or landed that was neither.

@@ -122,6 +122,15 @@ pub fn write_state(layout: &Layout, path: &Utf8Path, bytes: &[u8]) -> Result<(),
     replace(&layout.state(), path, bytes).map_err(|error| disk_fault(operation, &error))
 }
 
+/// Replaces a file whose directory is there, private to the user.
+///
+/// # Errors
+/// When the disk refuses.
+pub fn write_private(path: &Utf8Path, bytes: &[u8]) -> Result<(), Fault> {
+    let parent = path.parent().unwrap_or(path);
+    replace(parent, path, bytes).map_err(|error| disk_fault(format!("cannot write {path}"), &error))
+}
+
 /// Writes the bytes beside the path and renames them over it.
 pub(crate) fn replace(parent: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
     let mut staged = tempfile::Builder::new().prefix(".orchestrate-").tempfile_in(parent)?;

@@ -367,10 +367,19 @@ fn raced(name: &UnitName, result: Result<(), git2::Error>) -> Result<Race, Fault
             Ok(Race::Lost)
         }
         Err(error) => {
-            let fault = Fault::new(format!("cannot set branch {}", name.branch()), error.message().to_owned());
+            let fault = Fault::new(
+                format!("cannot set branch {}", name.branch()),
+                error.message().to_owned(),
+            );
             // libgit2 tells the system's reason in words only.
-            let is_full = ["No space left", "quota exceeded"].iter().any(|words| error.message().contains(words));
-            Err(if is_full { fault.with_hint(FULL_DISK_HINT) } else { fault })
+            let is_full = ["No space left", "quota exceeded"]
+                .iter()
+                .any(|words| error.message().contains(words));
+            Err(if is_full {
+                fault.with_hint(FULL_DISK_HINT)
+            } else {
+                fault
+            })
         }
     }
 }

@@ -22,6 +22,9 @@ use crate::repository::{Registration, Repository};
 /// What our `locked` files begin with; a lock with another reason is a person's and stays.
 const LOCK_REASON: &str = "orchestrate: checkout not complete";
 
+/// What helps when git cannot check out.
+const CHECKOUT_HINT: &str = "free some space, or mend what git says; the next step goes on from here";
+
 /// What git may print about one file: a larger one is taken for changed, and left alone.
 const LARGEST_BLOB: usize = 256 * 1024 * 1024;
 
@@ -175,7 +178,14 @@ pub(crate) fn register(repository: &Repository, name: &UnitName, nonce: &Nonce) 
         reach("register-worktree.staged");
         rename_no_replace(&staging, &target)
     });
-    let race = written.map_err(|error| disk_fault(operation.clone(), &error))?;
+    let race = match written {
+        Ok(race) => race,
+        Err(error) => {
+            // Why it failed is what the user has to know; what stays behind here is read by nobody.
+            let _ = discard_staging(&staging);
+            return Err(disk_fault(operation, &error));
+        }
+    };
     reach("register-worktree.published");
     if race == Race::Won {
         sync_directory(&layout.common.join("worktrees")).map_err(|error| disk_fault(operation.clone(), &error))?;
@@ -191,7 +201,10 @@ const REGISTRATION_FILES: [&str; 4] = ["HEAD", "commondir", "gitdir", "locked"];
 
 fn discard_staging(staging: &Utf8Path) -> io::Result<()> {
     for file in REGISTRATION_FILES {
-        fs::remove_file(staging.join(file))?;
+        match fs::remove_file(staging.join(file)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
     }
     fs::remove_dir(staging)
 }
@@ -239,8 +252,10 @@ fn exclude_our_files(layout: &Layout) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     let is_there = |line: &&str| text.split(|byte| *byte == b'\n').any(|there| there == line.as_bytes());
-    let missing: Vec<&str> =
-        ["/.claude/worktrees/", ".orchestrate*"].into_iter().filter(|line| !is_there(line)).collect();
+    let missing: Vec<&str> = ["/.claude/worktrees/", ".orchestrate*"]
+        .into_iter()
+        .filter(|line| !is_there(line))
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -270,7 +285,9 @@ pub(crate) fn checkout(repository: &Repository, name: &UnitName) -> Result<Check
             worktree: &registration.path,
             path: &staged,
         };
-        index.break_lock().map_err(|error| disk_fault(operation.clone(), &error))?;
+        index
+            .break_lock()
+            .map_err(|error| disk_fault(operation.clone(), &error))?;
         index.git(&["read-tree", "HEAD"])?;
         let in_the_way = index.write_files()?;
         if !in_the_way.is_empty() {
@@ -326,11 +343,13 @@ impl StagedIndex<'_> {
         if output.success() {
             Ok(output.stdout)
         } else {
-            Err(Fault::new(
-                format!("git {} failed in {}", arguments.join(" "), self.worktree),
-                output.message(),
-            ))
+            Err(self.failed(arguments, &output))
         }
+    }
+
+    fn failed(&self, arguments: &[&str], output: &Output) -> Fault {
+        let operation = format!("git {} failed in {}", arguments.join(" "), self.worktree);
+        Fault::new(operation, output.message()).with_hint(CHECKOUT_HINT)
     }
 
     /// Writes what is missing and returns the paths that are in the way.
@@ -358,7 +377,7 @@ impl StagedIndex<'_> {
         {
             return Err(
                 Fault::new(format!("cannot write {missing} in {}", self.worktree), first.message())
-                    .with_hint("free some space, or mend what git says; the next step goes on from here"),
+                    .with_hint(CHECKOUT_HINT),
             );
         }
         Ok(different.into_iter().take(5).map(Utf8PathBuf::into_string).collect())
@@ -366,8 +385,13 @@ impl StagedIndex<'_> {
 
     /// Returns the paths whose file is missing or differs from what the index names.
     fn different(&self) -> Result<Vec<Utf8PathBuf>, Fault> {
-        // It reports by its exit code that some path needs an update, which is just what is asked next.
-        let _ = self.run(&["update-index", "-q", "--refresh"])?;
+        // It ends with 1 where some path needs an update, which is just what is asked next. Anything else means that
+        // the index could not be brought up to date, and then every file would look different.
+        let refresh = ["update-index", "-q", "--refresh"];
+        let refreshed = self.run(&refresh)?;
+        if !matches!(refreshed.status.code(), Some(0 | 1)) {
+            return Err(self.failed(&refresh, &refreshed));
+        }
         let listed = self.git(&["diff-files", "--name-only", "-z", "--ignore-submodules=all"])?;
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
         Ok(names

@@ -64,10 +64,19 @@ fn by_git(message: &str) -> BTreeSet<(SpecId, TaskId)> {
 
 #[test]
 fn the_last_paragraph_is_read_as_git_reads_it() {
-    let mut runner = TestRunner::new(Config { cases: 400, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config {
+        cases: 400,
+        failure_persistence: None,
+        ..Config::default()
+    });
     runner
         .run(&messages(), |message| {
-            prop_assert_eq!(task_trailers(message.as_bytes(), false).tasks, by_git(&message), "{:?}", message);
+            prop_assert_eq!(
+                task_trailers(message.as_bytes(), false).tasks,
+                by_git(&message),
+                "{:?}",
+                message
+            );
             Ok(())
         })
         .expect("git and the core agree");

@@ -2,14 +2,19 @@
 //!
 //! Each act may already have been done by a run that died; then it is found done and the next one follows.
 
-use orchestrate_core::identifier::UnitName;
-use orchestrate_core::observed::Observed;
+use std::collections::BTreeMap;
+
+use orchestrate_core::evidence::{Base, BranchSide, Lease};
+use orchestrate_core::identifier::{BaseName, UnitName};
+use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::plan::{BranchAct, DispatchPlan, HoldReason, NoDispatch, WorktreeAct};
+use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::marker;
 use orchestrate_core::world::{Fault, Race, Reading, WorktreeFacts, World};
 
 use crate::gate::Passed;
+use crate::gather;
 use crate::lock::Held;
 
 /// Why a dispatch stopped half-way. What was done stays, and the next step goes on from it.
@@ -40,13 +45,76 @@ pub fn apply<'window>(
     passed: Passed<'window>,
     world: &mut dyn World,
     plan: &DispatchPlan,
+    seen: &Seen<'_>,
 ) -> Result<(), Stopped> {
     let name = plan.record.name();
     debug_assert!(name.spec == *held.spec() && plan.record.start == *passed.start());
     set_branch(world, &name, plan)?;
     register(world, &name, plan)?;
     write_record(world, &name, plan)?;
+    nobody_started_meanwhile(world, plan, seen)?;
     write_markers(world, &name, plan)
+}
+
+/// What the plan was made from, as far as a late runner of an older attempt could change it.
+pub struct Seen<'a> {
+    /// The base.
+    pub base: &'a Base,
+    /// The configured base branch, to resolve it again.
+    pub base_branch: Option<&'a BaseName>,
+    /// The unit's launch record.
+    pub launch: Observed<LaunchRecord>,
+}
+
+/// A runner that an older, dead tower started may take the lease at any moment until our record supersedes it. Now
+/// that it has, one more look tells whether it came before: it shows in the lease, else in its launch record, else in
+/// the branch, else in base.
+fn nobody_started_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<'_>) -> Result<(), Stopped> {
+    let record = &plan.record;
+    let name = record.name();
+    let moved = |now: &str| {
+        Err(Stopped::Moved(NoDispatch::Hold(HoldReason::Moved {
+            now: now.to_owned(),
+        })))
+    };
+    let unread = |of: &str, why: Why| {
+        Err(Stopped::Moved(NoDispatch::Hold(HoldReason::Evidence {
+            of: of.to_owned(),
+            why,
+        })))
+    };
+    match world.leases(&record.spec) {
+        Observed::Known(leases) => match leases.get(&record.unit) {
+            Some(Observed::Known(Lease::Held { .. })) => return moved("a worker of an older attempt has started"),
+            Some(Observed::Unknown(why)) => return unread("whether a worker has started", why.clone()),
+            Some(Observed::Known(Lease::Free) | Observed::Absent(_)) | None => {}
+        },
+        Observed::Absent(_) => {}
+        Observed::Unknown(why) => return unread("whether a worker has started", why),
+    }
+    match (gather::launch_record(world, &name), &seen.launch) {
+        (Observed::Unknown(why), _) => return unread("whether a worker has started", why),
+        (Observed::Known(now), Observed::Known(before)) if now == *before => {}
+        (Observed::Absent(_), Observed::Absent(_)) => {}
+        (Observed::Known(_) | Observed::Absent(_), _) => return moved("a worker of an older attempt has started"),
+    }
+    let starts = BTreeMap::from([(record.unit.clone(), record.start.clone())]);
+    match world.branches(&record.spec, seen.base, &starts) {
+        Observed::Known(branches) => {
+            let all = branches.get(&record.unit).map(Vec::as_slice).unwrap_or_default();
+            let local = all.iter().find(|facts| facts.side == BranchSide::Local);
+            if local.is_none_or(|facts| facts.tip != record.start) {
+                return moved("its branch has moved");
+            }
+        }
+        Observed::Absent(why) | Observed::Unknown(why) => return unread("its branch", why),
+    }
+    let base = world.base(seen.base_branch)?;
+    if base == *seen.base {
+        Ok(())
+    } else {
+        moved("the base has moved")
+    }
 }
 
 fn set_branch(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Stopped> {

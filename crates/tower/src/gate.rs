@@ -17,6 +17,7 @@ use orchestrate_spec::brief::{Freshness, freshness, parse_sign_off};
 
 use crate::lock::Held;
 use crate::preflight::committed_texts;
+use crate::window::outdated_worktree;
 
 /// Proof that the content at a commit is the content that was signed, valid inside one lock window.
 #[derive(Debug, PartialEq, Eq)]
@@ -91,17 +92,11 @@ pub fn check<'window>(
         }));
     }
     if *start != base.commit && anchor_of(&texts_at(world, spec, start)?)? != signed {
-        return Err(halt(HaltReason::WorktreeTaken {
-            by: format!(
-                "the unit's worktree is at {}, where the spec is not the signed one",
-                start.short()
-            ),
-            remedy: format!(
-                "if nothing in them is needed: git worktree remove .claude/worktrees/{} && git branch -d {}",
-                name.worktree(),
-                name.branch()
-            ),
-        }));
+        return Err(halt(outdated_worktree(
+            name,
+            start,
+            "the spec there is not the signed one",
+        )));
     }
     Ok(Passed {
         start: start.clone(),

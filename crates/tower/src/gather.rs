@@ -88,13 +88,13 @@ fn with_launches(
     dispatches: BTreeMap<Unit, Observed<DispatchRecord>>,
 ) -> BTreeMap<Unit, UnitRecords> {
     let complete = |(unit, dispatch): (Unit, Observed<DispatchRecord>)| {
-        let place = Place::LaunchRecord(UnitName {
-            spec: spec.clone(),
-            unit: unit.clone(),
-        });
-        let launch = record(world, &place, |bytes| {
-            LaunchRecord::parse(bytes).map_err(|fault| fault.to_string())
-        });
+        let launch = launch_record(
+            world,
+            &UnitName {
+                spec: spec.clone(),
+                unit: unit.clone(),
+            },
+        );
         let tower = match &dispatch {
             Observed::Known(record) => world.liveness(&record.tower),
             Observed::Absent(why) => Observed::Absent(why.clone()),
@@ -110,6 +110,13 @@ fn with_launches(
         )
     };
     dispatches.into_iter().map(complete).collect()
+}
+
+/// Returns the launch record of a unit.
+pub fn launch_record(world: &dyn World, name: &UnitName) -> Observed<LaunchRecord> {
+    record(world, &Place::LaunchRecord(name.clone()), |bytes| {
+        LaunchRecord::parse(bytes).map_err(|fault| fault.to_string())
+    })
 }
 
 /// Reads one record. Anything there that is not a readable record is unknown: a claim we cannot read is a claim.

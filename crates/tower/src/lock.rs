@@ -45,13 +45,14 @@ impl From<Fault> for LockRefusal {
     }
 }
 
-/// The result of the body, and what was noteworthy about the release.
+/// The result of the body, and how the release went.
 #[derive(Debug)]
+#[must_use = "a lock that could not be released must not be worked under"]
 pub struct Released<T> {
     /// What the body returned.
     pub value: T,
-    /// Why the lock could not be released, if it could not. It frees itself when this process ends.
-    pub note: Option<String>,
+    /// Why the lock could not be released, if it could not. It is free when this process has ended.
+    pub kept: Option<Fault>,
 }
 
 /// Runs the body while holding the lock, and releases it afterwards, whatever the body returns.
@@ -78,8 +79,8 @@ pub fn with<T>(
                 window: PhantomData,
             },
         );
-        let note = release(world, spec, &nonce).err().map(|fault| fault.to_string());
-        Released { value, note }
+        let kept = release(world, spec, &nonce).err();
+        Released { value, kept }
     });
     world.leave_window(spec);
     result

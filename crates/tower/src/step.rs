@@ -4,7 +4,7 @@ use orchestrate_core::derive::{SpecState, derive};
 use orchestrate_core::evidence::{Base, Evidence};
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{BaseName, SpecId, Unit, UnitName};
-use orchestrate_core::observed::Observed;
+use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::Place;
 use orchestrate_core::plan::{DispatchPlan, HaltReason, HoldReason, Intent, NoDispatch, intend};
 use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner, LaunchOrder};
@@ -101,8 +101,25 @@ pub struct Dispatched {
     pub record: DispatchRecord,
     /// Why this unit.
     pub choice: Choice,
-    /// How the start of its worker went.
-    pub spawned: Spawned,
+    /// Who has the unit now.
+    pub handed_over: HandOver,
+}
+
+/// Who has a dispatched unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HandOver {
+    /// A worker in the background.
+    Worker {
+        /// Its runner's process id.
+        pid: u32,
+    },
+    /// A worker ran in this terminal and has ended.
+    Ended {
+        /// How: `exit 0`, `signal 9`.
+        status: String,
+    },
+    /// A person, who starts the printed command.
+    Person,
 }
 
 /// The bundle and the state of its tasks: what `status` shows and a step decides from.
@@ -197,18 +214,21 @@ fn decide_and_dispatch(
         LockRefusal::Busy(why) => NoDispatch::Hold(HoldReason::LockBusy(why)),
         LockRefusal::Fault(fault) => machine(fault),
     })?;
-    notes.extend(released.note);
     let plan = released.value?;
-    let spawned = hand_over(world, &plan)?;
+    // Neither a checkout nor a worker is waited for under the lock (law L6).
+    if let Some(fault) = released.kept {
+        return Err(machine(fault));
+    }
+    let handed_over = hand_over(world, &plan)?;
     Ok(StepOutcome::Dispatched(Box::new(Dispatched {
         record: plan.record,
         choice: intent.choice,
-        spawned,
+        handed_over,
     })))
 }
 
 /// Outside the lock: check out, then start the worker, or note that a person will.
-fn hand_over(world: &mut dyn World, plan: &DispatchPlan) -> Result<Spawned, NoDispatch> {
+fn hand_over(world: &mut dyn World, plan: &DispatchPlan) -> Result<HandOver, NoDispatch> {
     let record = &plan.record;
     let name = record.name();
     match world.checkout(&name).map_err(machine)? {
@@ -220,16 +240,22 @@ fn hand_over(world: &mut dyn World, plan: &DispatchPlan) -> Result<Spawned, NoDi
             }]));
         }
     }
-    match record.launch.manner {
-        LaunchManner::Background | LaunchManner::Foreground => world.spawn(record).map_err(machine),
-        LaunchManner::Printed => {
-            let launch = LaunchRecord::new(record.attempt.clone(), world.now(), None);
-            world
-                .write(&Place::LaunchRecord(name), &launch.render())
-                .map_err(machine)?;
-            Ok(Spawned::Refused {
-                why: "a person starts it".to_owned(),
-            })
+    if record.launch.manner == LaunchManner::Printed {
+        let launch = LaunchRecord::new(record.attempt.clone(), world.now(), None);
+        world
+            .write(&Place::LaunchRecord(name), &launch.render())
+            .map_err(machine)?;
+        return Ok(HandOver::Person);
+    }
+    match world.spawn(record).map_err(machine)? {
+        Spawned::Started { pid } => Ok(HandOver::Worker { pid }),
+        Spawned::Ended { status } => Ok(HandOver::Ended { status }),
+        Spawned::Refused { why } => {
+            let backend = record.launch.backend.to_string();
+            Err(NoDispatch::Halt(vec![HaltReason::Backend {
+                backend,
+                why: Why::new(why).with_hint("mend that, then step again; record, branch and worktree are kept"),
+            }]))
         }
     }
 }

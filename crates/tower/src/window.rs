@@ -3,17 +3,19 @@
 //! What was read before the lock is a guess by now, so nothing of it is used but the intent, which is checked.
 
 use orchestrate_core::derive::{SpecState, derive};
-use orchestrate_core::evidence::Base;
+use orchestrate_core::evidence::{Base, Evidence};
 use orchestrate_core::graph::TaskGraph;
-use orchestrate_core::identifier::{CommitId, UnitName};
+use orchestrate_core::identifier::{CommitId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
-use orchestrate_core::plan::{self, DispatchPlan, HoldReason, Intent, NoDispatch, StepPlan, WorktreeAct, intend};
+use orchestrate_core::plan::{
+    self, DispatchPlan, HaltReason, HoldReason, Intent, NoDispatch, StepPlan, WorktreeAct, intend,
+};
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchOrder};
-use orchestrate_core::select::Choice;
+use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::world::{WorktreeFacts, World};
 use orchestrate_spec::BundleTexts;
 
-use crate::apply::{Stopped, apply};
+use crate::apply::{Seen, Stopped, apply};
 use crate::gate;
 use crate::gather::gather;
 use crate::lock::Held;
@@ -50,7 +52,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         Observed::Unknown(why) => return Err(unread("its branch", why.clone())),
     };
     let (start, branch) = plan::start(branches, &base, &worktree)?;
-    dependencies_are_in(world, &graph, &state, &intent.choice, &start, &base)?;
+    dependencies_are_in(world, &graph, &state, intent, &start, &base)?;
     let passed = gate::check(held, world, &intent.name, &base, &start, &texts)?;
     let nonce = world.nonce().map_err(machine)?;
     let attempt = Attempt {
@@ -71,10 +73,27 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         branch,
         worktree: act,
     };
-    match apply(held, passed, world, &plan) {
+    let seen = Seen {
+        base: &base,
+        base_branch: request.base_branch.as_ref(),
+        launch: seen_launch(&evidence, &intent.name.unit),
+    };
+    match apply(held, passed, world, &plan, &seen) {
         Ok(()) => Ok(plan),
         Err(Stopped::Fault(fault)) => Err(machine(fault)),
         Err(Stopped::Moved(reason)) => Err(reason),
+    }
+}
+
+/// Returns the launch record that the plan was made from; a unit without records of ours has none.
+fn seen_launch(evidence: &Evidence, unit: &Unit) -> Observed<LaunchRecord> {
+    match &evidence.records {
+        Observed::Known(records) => records.get(unit).map_or_else(
+            || Observed::Absent(Why::new("it has no record")),
+            |records| records.launch.clone(),
+        ),
+        Observed::Absent(why) => Observed::Absent(why.clone()),
+        Observed::Unknown(why) => Observed::Unknown(why.clone()),
     }
 }
 
@@ -93,10 +112,11 @@ fn dependencies_are_in(
     world: &dyn World,
     graph: &TaskGraph,
     state: &SpecState,
-    choice: &Choice,
+    intent: &Intent,
     start: &CommitId,
     base: &Base,
 ) -> Result<(), NoDispatch> {
+    let choice = &intent.choice;
     let landed = state.landed();
     let dependencies = graph
         .task(&choice.task)
@@ -108,6 +128,10 @@ fn dependencies_are_in(
         };
         match world.contains(start, commit) {
             Observed::Known(true) => {}
+            Observed::Known(false) if *start != base.commit => {
+                let lacks = format!("it lacks the landed dependency {dependency}");
+                return Err(NoDispatch::Halt(vec![outdated_worktree(&intent.name, start, &lacks)]));
+            }
             Observed::Known(false) => {
                 return Err(NoDispatch::Hold(HoldReason::DependencyNotInBase {
                     dependency: dependency.clone(),
@@ -120,6 +144,22 @@ fn dependencies_are_in(
         }
     }
     Ok(())
+}
+
+/// A worktree of an earlier attempt, without work of its own, that starts too early to be used. A person removes it:
+/// no path of the tower removes a worktree (law L5).
+pub(crate) fn outdated_worktree(name: &UnitName, start: &CommitId, what: &str) -> HaltReason {
+    HaltReason::WorktreeTaken {
+        by: format!(
+            "the unit's worktree of an earlier attempt is at {}: {what}",
+            start.short()
+        ),
+        remedy: format!(
+            "if nothing in it is needed: git worktree remove .claude/worktrees/{} && git branch -d {}",
+            name.worktree(),
+            name.branch()
+        ),
+    }
 }
 
 fn moved(now: &str) -> NoDispatch {

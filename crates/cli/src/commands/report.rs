@@ -3,25 +3,34 @@
 use orchestrate_core::exit;
 use orchestrate_core::identifier::TaskId;
 use orchestrate_core::plan::{HaltReason, IdleReason, NoDispatch};
-use orchestrate_core::record::dispatch::LaunchManner;
 use orchestrate_core::select::Choice;
-use orchestrate_core::world::Spawned;
-use orchestrate_tower::step::{Dispatched, StepOutcome, StepReport};
+use orchestrate_tower::step::{Dispatched, HandOver, StepOutcome, StepReport};
 use serde_json::{Value, json};
 
 use crate::arguments::Format;
+use crate::commands::step::Advance;
 use crate::printer::Printer;
 
 /// Prints the report of one step.
-pub(crate) fn print(report: &StepReport, printer: &mut Printer) {
+pub(crate) fn print(advance: &Advance, printer: &mut Printer) {
+    let report = &advance.report;
     for note in &report.notes {
         printer.talk(&format!("note: {note}"));
     }
     match printer.format() {
-        Format::Json => printer.json(&as_json(report)),
+        Format::Json => {
+            let mut value = as_json(report);
+            if let (Some(object), Some(instructions)) = (value.as_object_mut(), &advance.instructions) {
+                object.insert("instructions".to_owned(), json!(instructions));
+            }
+            printer.json(&value);
+        }
         Format::Human => {
             for line in lines(&report.outcome) {
                 printer.line(&line);
+            }
+            if let Some(instructions) = &advance.instructions {
+                printer.screen(&format!("\n{instructions}"));
             }
         }
     }
@@ -101,13 +110,9 @@ fn with_hint_after(mut lines: Vec<String>, hint: Option<String>) -> Vec<String> 
 }
 
 fn dispatched_lines(dispatched: &Dispatched) -> Vec<String> {
-    let Dispatched {
-        record,
-        choice,
-        spawned,
-    } = dispatched;
+    let Dispatched { record, choice, .. } = dispatched;
     let name = record.name();
-    let mut lines = vec![
+    vec![
         format!("dispatched {} task {}", record.spec, record.unit),
         format!(
             "  branch    {} at {} ({})",
@@ -121,27 +126,15 @@ fn dispatched_lines(dispatched: &Dispatched) -> Vec<String> {
         ),
         format!("  worker    {}", worker_line(dispatched)),
         why_line(choice),
-    ];
-    if let (LaunchManner::Printed, Spawned::Refused { .. }) = (record.launch.manner, spawned) {
-        lines.push(String::new());
-        lines.push("Start it by pasting this; pasting it twice is refused:".to_owned());
-        lines.push(format!(
-            "  orchestrate plumbing run-worker {} {} --attempt {}",
-            record.spec, record.unit, record.attempt
-        ));
-    }
-    lines
+    ]
 }
 
 fn worker_line(dispatched: &Dispatched) -> String {
     let backend = &dispatched.record.launch.backend;
-    match (&dispatched.spawned, dispatched.record.launch.manner) {
-        (Spawned::Started { pid }, _) => format!("{backend}, pid {pid}"),
-        (Spawned::Ended { status }, _) => format!("{backend}, ran here and ended: {status}"),
-        (Spawned::Refused { .. }, LaunchManner::Printed) => format!("{backend}: a person starts it"),
-        (Spawned::Refused { why }, LaunchManner::Background | LaunchManner::Foreground) => {
-            format!("{backend}, not started: {why}")
-        }
+    match &dispatched.handed_over {
+        HandOver::Worker { pid } => format!("{backend}, pid {pid}"),
+        HandOver::Ended { status } => format!("{backend}, ran here and ended: {status}"),
+        HandOver::Person => format!("{backend}: a person starts it"),
     }
 }
 
@@ -203,12 +196,12 @@ fn dispatched_json(dispatched: &Dispatched) -> Value {
     let Dispatched {
         record,
         choice,
-        spawned,
+        handed_over,
     } = dispatched;
-    let worker = match spawned {
-        Spawned::Started { pid } => json!({ "state": "started", "pid": pid }),
-        Spawned::Ended { status } => json!({ "state": "ended", "status": status }),
-        Spawned::Refused { why } => json!({ "state": "not-started", "why": why }),
+    let worker = match handed_over {
+        HandOver::Worker { pid } => json!({ "state": "started", "pid": pid }),
+        HandOver::Ended { status } => json!({ "state": "ended", "status": status }),
+        HandOver::Person => json!({ "state": "printed" }),
     };
     json!({
         "outcome": "dispatched", "spec": record.spec, "unit": record.unit, "branch": record.name().branch(),

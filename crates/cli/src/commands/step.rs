@@ -1,8 +1,12 @@
 //! `orchestrate [SPEC]`: one step.
 
 use orchestrate_core::identifier::{BackendName, SpecId};
+use orchestrate_core::record::dispatch::DispatchRecord;
+use orchestrate_host::layout::Layout;
+use orchestrate_host::{files, repository};
 use orchestrate_tower::launch::BackendLauncher;
-use orchestrate_tower::step::{StepReport, step};
+use orchestrate_tower::step::{HandOver, StepOutcome, StepReport, step};
+use orchestrate_workers::{paste, runner};
 
 use crate::arguments::{Format, StepArguments};
 use crate::commands::report;
@@ -14,24 +18,32 @@ use crate::settings;
 
 /// Runs one step and returns its exit code.
 pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
-    let (_, report) = advance(arguments, environment, printer, None)?;
-    report::print(&report, printer);
-    Ok(report::exit_code(&report, arguments.detailed_exitcode))
+    let advance = advance(arguments, environment, printer, None)?;
+    report::print(&advance, printer);
+    Ok(report::exit_code(&advance.report, arguments.detailed_exitcode))
 }
 
-/// Takes one step with everything read afresh, and returns the spec with what happened.
+/// One step and what a person has to do after it.
+pub(crate) struct Advance {
+    /// What happened.
+    pub(crate) report: StepReport,
+    /// How a printed dispatch is started.
+    pub(crate) instructions: Option<String>,
+}
+
+/// Takes one step with everything read afresh.
 pub(crate) fn advance(
     arguments: &StepArguments,
     environment: &Environment,
     printer: &mut Printer,
     chosen: Option<&SpecId>,
-) -> Result<(SpecId, StepReport), Failure> {
+) -> Result<Advance, Failure> {
     let mut session = Session::open(environment, &environment.directory, printer)?;
     let spec = match chosen {
         Some(spec) => spec.clone(),
         None => session.resolve_spec(arguments.spec.as_deref())?,
     };
-    let request = session.request(spec.clone(), arguments.dry_run);
+    let request = session.request(spec, arguments.dry_run);
     let rules = settings::rules(environment, session.world.repository()).map(|(rules, notes)| {
         for note in notes {
             printer.talk(&format!("note: {note}"));
@@ -50,7 +62,14 @@ pub(crate) fn advance(
         confirm: is_attended.then_some(&confirm_reuse),
     };
     let report = step(&mut session.world, &request, &launcher);
-    Ok((spec, report))
+    let instructions = match &report.outcome {
+        StepOutcome::Dispatched(dispatched) if dispatched.handed_over == HandOver::Person => {
+            let layout = &session.world.repository().layout;
+            Some(paste_instructions(&dispatched.record, layout, environment)?)
+        }
+        StepOutcome::Dispatched(_) | StepOutcome::WouldDispatch { .. } | StepOutcome::Nothing(_) => None,
+    };
+    Ok(Advance { report, instructions })
 }
 
 /// Asks the person at the terminal one question.
@@ -60,4 +79,26 @@ fn confirm_reuse(worktree: &str) -> bool {
     ));
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
+}
+
+/// Returns what a person pastes to start the worker of a printed dispatch; the prompt lies ready beside it.
+fn paste_instructions(record: &DispatchRecord, layout: &Layout, environment: &Environment) -> Result<String, Failure> {
+    let name = record.name();
+    let registered = repository::discover(&layout.primary)?.registration(&name)?;
+    let Some(registration) = registered else {
+        return Err(Failure::failed(format!(
+            "the worktree of {name} is no longer registered"
+        )));
+    };
+    let prompt_file = runner::prompt_file(&registration.git_directory);
+    files::write_private(&prompt_file, record.launch.prompt.as_bytes())?;
+    let mut command = vec![environment.program.to_string()];
+    command.extend(["plumbing", "run-worker", record.spec.as_str()].map(str::to_owned));
+    command.extend([
+        record.unit.to_string(),
+        "--attempt".to_owned(),
+        record.attempt.to_string(),
+    ]);
+    paste::instructions(&record.launch, &command, &prompt_file, &registration.path)
+        .map_err(|why| Failure::failed(format!("cannot print the launch command: {why}")))
 }

@@ -54,14 +54,14 @@ struct Watched<'a> {
 
 impl Watched<'_> {
     fn step(&mut self) -> Result<StepClass, Failure> {
-        let (_, report) = step::advance(self.arguments, self.environment, self.printer, Some(&self.spec))?;
-        let class = class_of(&report, self.arguments.dry_run);
-        let said = format!("{:?}", report.outcome);
+        let advance = step::advance(self.arguments, self.environment, self.printer, Some(&self.spec))?;
+        let class = class_of(&advance.report, self.arguments.dry_run);
+        let said = format!("{:?}", advance.report.outcome);
         if class == StepClass::Dispatched || self.last.as_ref() != Some(&said) {
-            report::print(&report, self.printer);
+            report::print(&advance, self.printer);
         }
         self.last = Some(said);
-        self.code = report::exit_code(&report, self.arguments.detailed_exitcode);
+        self.code = report::exit_code(&advance.report, self.arguments.detailed_exitcode);
         Ok(class)
     }
 }
