@@ -11,7 +11,7 @@ use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::plan::{BranchAct, DispatchPlan, HoldReason, NoDispatch, WorktreeAct};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::marker;
-use orchestrate_core::world::{Fault, Race, Reading, WorktreeFacts, World};
+use orchestrate_core::world::{Fault, Race, WorktreeFacts, World};
 
 use crate::gate::Passed;
 use crate::gather;
@@ -134,16 +134,9 @@ fn set_branch(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Re
 }
 
 /// An older record names an older start. Beside a branch that starts elsewhere it would make commits of others look
-/// like the unit's own, so it goes first.
+/// like the unit's own, so it goes first. What it said was read under this lock, and void.
 fn forget_older_record(world: &mut dyn World, name: &UnitName) -> Result<(), Fault> {
-    match world.read(&Place::DispatchRecord(name.clone())) {
-        Reading::Absent => Ok(()),
-        Reading::File { .. }
-        | Reading::Directory { .. }
-        | Reading::Symlink
-        | Reading::Special
-        | Reading::Unreadable(_) => world.remove(&Place::DispatchRecord(name.clone())),
-    }
+    world.remove(&Place::DispatchRecord(name.clone()))
 }
 
 fn register(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Stopped> {

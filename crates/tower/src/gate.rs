@@ -54,69 +54,76 @@ pub fn check<'window>(
     working: &BundleTexts,
 ) -> Result<Passed<'window>, NoDispatch> {
     let spec = held.spec();
-    let halt = |reason| NoDispatch::Halt(vec![reason]);
-    let sign_off_fault = |fault: String| {
-        halt(HaltReason::SignOff {
-            spec: spec.to_string(),
-            fault,
-        })
-    };
-    let brief = match world.committed(&base.commit, spec, BundleFile::KickoffBrief) {
-        Observed::Known(brief) => brief,
-        Observed::Absent(why) => return Err(sign_off_fault(why.reason)),
-        Observed::Unknown(why) => return Err(unread(why)),
-    };
-    let record = parse_sign_off(spec, &brief).map_err(|error| sign_off_fault(format!("{error} (at {})", base.name)))?;
-    let texts = texts_at(world, spec, &base.commit)?;
-    let at = format!("{} at {}", base.name, base.commit.short());
-    let changed = |signed: String, now: String, pre_change: bool| {
-        halt(HaltReason::Changed {
-            spec: spec.to_string(),
-            signed,
-            now,
-            at: at.clone(),
-            pre_change,
-        })
-    };
-    match freshness(&record, &texts).map_err(|error| sign_off_fault(error.to_string()))? {
-        Freshness::Matches => {}
-        Freshness::Changed { recorded, now } => return Err(changed(recorded, now, false)),
-        Freshness::PreChange { recorded, now } => return Err(changed(recorded, now, true)),
+    let signed = signed_content(world, spec, base, &base.commit)?;
+    let working = content_anchor(working).map_err(|error| sign_off_fault(spec, error.to_string()))?;
+    if working != signed {
+        let base = base.name.to_string();
+        let spec = spec.to_string();
+        return Err(halt(HaltReason::WorkingCopyDiffers { spec, base }));
     }
-    let anchor_of = |texts: &BundleTexts| content_anchor(texts).map_err(|error| sign_off_fault(error.to_string()));
-    let signed = anchor_of(&texts)?;
-    if anchor_of(working)? != signed {
-        return Err(halt(HaltReason::WorkingCopyDiffers {
-            spec: spec.to_string(),
-            base: base.name.to_string(),
-        }));
-    }
-    if *start != base.commit && anchor_of(&texts_at(world, spec, start)?)? != signed {
-        return Err(halt(outdated_worktree(
-            name,
-            start,
-            "the spec there is not the signed one",
-        )));
+    if *start != base.commit {
+        let older = |what: &str| halt(outdated_worktree(name, start, what));
+        match signed_content(world, spec, base, start) {
+            Ok(older_content) if older_content == signed => {}
+            Ok(_) => return Err(older("the spec there is not the signed one")),
+            Err(NoDispatch::Halt(_)) => return Err(older("the spec there is not validly signed")),
+            Err(other) => return Err(other),
+        }
     }
     Ok(Passed {
         start: start.clone(),
-        anchor: record.anchor,
+        anchor: signed,
         window: PhantomData,
     })
+}
+
+/// Returns the content anchor of a commit's bundle, if the sign-off in that same commit signs it.
+fn signed_content(world: &dyn World, spec: &SpecId, base: &Base, commit: &CommitId) -> Result<String, NoDispatch> {
+    let brief = match world.committed(commit, spec, BundleFile::KickoffBrief) {
+        Observed::Known(brief) => brief,
+        Observed::Absent(why) => return Err(sign_off_fault(spec, why.reason)),
+        Observed::Unknown(why) => return Err(unread(why)),
+    };
+    let at = format!("{} at {}", base.name, commit.short());
+    let record = parse_sign_off(spec, &brief).map_err(|error| sign_off_fault(spec, format!("{error} ({at})")))?;
+    let texts = texts_at(world, spec, commit)?;
+    let (signed, now, pre_change) =
+        match freshness(&record, &texts).map_err(|error| sign_off_fault(spec, error.to_string()))? {
+            Freshness::Matches => {
+                return content_anchor(&texts).map_err(|error| sign_off_fault(spec, error.to_string()));
+            }
+            Freshness::Changed { recorded, now } => (recorded, now, false),
+            Freshness::PreChange { recorded, now } => (recorded, now, true),
+        };
+    let spec = spec.to_string();
+    Err(halt(HaltReason::Changed {
+        spec,
+        signed,
+        now,
+        at,
+        pre_change,
+    }))
 }
 
 fn texts_at(world: &dyn World, spec: &SpecId, commit: &CommitId) -> Result<BundleTexts, NoDispatch> {
     match committed_texts(world, commit, spec) {
         Ok(Observed::Known(texts)) => Ok(texts),
         Ok(Observed::Absent(why) | Observed::Unknown(why)) => {
-            let fault = format!("the bundle is not complete there: {why}");
-            Err(NoDispatch::Halt(vec![HaltReason::SignOff {
-                spec: spec.to_string(),
-                fault,
-            }]))
+            Err(sign_off_fault(spec, format!("the bundle is not complete there: {why}")))
         }
         Err(why) => Err(unread(why)),
     }
+}
+
+fn halt(reason: HaltReason) -> NoDispatch {
+    NoDispatch::Halt(vec![reason])
+}
+
+fn sign_off_fault(spec: &SpecId, fault: String) -> NoDispatch {
+    halt(HaltReason::SignOff {
+        spec: spec.to_string(),
+        fault,
+    })
 }
 
 fn unread(why: Why) -> NoDispatch {

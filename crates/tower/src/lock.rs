@@ -15,6 +15,8 @@ use orchestrate_core::world::{Fault, Race, Reading, World};
 
 /// How often the lock is looked at again when it changes while we look.
 const ATTEMPTS: usize = 4;
+/// How often a release is tried: more often, since giving up leaves a lock behind.
+const RELEASE_ATTEMPTS: usize = 12;
 
 /// Proof that this tower holds the lock of a bundle. `'window` cannot leave the closure it was made for.
 pub struct Held<'window> {
@@ -120,8 +122,10 @@ pub fn release_detached(world: &mut dyn World, spec: &SpecId) -> Result<(), Faul
 enum Owner {
     /// A record of ours.
     Ours(LockOwner),
-    /// None: the reference's bare directory, or one whose owner cannot be read.
+    /// None, or one that says nothing: the reference's bare directory.
     Bare,
+    /// It could not be looked at.
+    Unknown(String),
 }
 
 enum Seen {
@@ -147,9 +151,8 @@ fn look(world: &dyn World, spec: &SpecId) -> Seen {
 fn owner_of(world: &dyn World, directory: &LockDirectory) -> Owner {
     match world.read(&directory.owner()) {
         Reading::File { bytes, .. } => LockOwner::parse(&bytes).map_or(Owner::Bare, Owner::Ours),
-        Reading::Absent | Reading::Directory { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
-            Owner::Bare
-        }
+        Reading::Absent | Reading::Directory { .. } | Reading::Symlink | Reading::Special => Owner::Bare,
+        Reading::Unreadable(why) => Owner::Unknown(why),
     }
 }
 
@@ -207,6 +210,11 @@ fn still_held(
         }
         Owner::Ours(owner) => format!("{}", owner.process),
         Owner::Bare => "a tower that leaves no name".to_owned(),
+        Owner::Unknown(why) => {
+            return Some(Why::new(format!(
+                "the owner of the lock of specs/{spec} cannot be read: {why}"
+            )));
+        }
     };
     let age = world.now().seconds_since(modified);
     if age < 0 {
@@ -250,24 +258,36 @@ fn is_owned_by(world: &dyn World, spec: &SpecId, nonce: &Nonce) -> bool {
     matches!(look(world, spec), Seen::Lock { owner: Owner::Ours(owner), .. } if owner.nonce == *nonce)
 }
 
-/// Releases the lock if it still is ours.
+/// Releases the lock if it still is ours. A look or a move that fails is tried again: a lock left behind would keep
+/// every other machine's tower out until it is stale.
 fn release(world: &mut dyn World, spec: &SpecId, nonce: &Nonce) -> Result<(), Fault> {
-    match look(world, spec) {
-        Seen::Lock {
-            owner: Owner::Ours(owner),
-            modified,
-        } if owner.nonce == *nonce => {
-            let expected = Expected {
+    let mut last = None;
+    for _ in 0..RELEASE_ATTEMPTS {
+        match look(world, spec) {
+            Seen::Free => return Ok(()),
+            Seen::Lock {
                 owner: Owner::Ours(owner),
-                modified,
-            };
-            move_aside_and_remove(world, spec, &expected).map(|_| ())
+                ..
+            } if owner.nonce != *nonce => break,
+            Seen::Lock { owner, modified } => {
+                let is_ours = matches!(owner, Owner::Ours(_));
+                if is_ours {
+                    match move_aside_and_remove(world, spec, &Expected { owner, modified }) {
+                        Ok(Race::Won) => return Ok(()),
+                        Ok(Race::Lost) => {}
+                        Err(fault) => last = Some(fault),
+                    }
+                }
+            }
+            Seen::Strange(_) => {}
         }
-        Seen::Lock { .. } | Seen::Free | Seen::Strange(_) => Err(Fault::new(
-            format!("cannot release specs/{spec}/.orchestrate.lock"),
-            "it is no longer this tower's: somebody broke it by age",
-        )),
     }
+    Err(last.unwrap_or_else(|| {
+        Fault::new(
+            format!("cannot release specs/{spec}/.orchestrate.lock"),
+            "it is no longer this tower's, or cannot be read",
+        )
+    }))
 }
 
 /// What the lock was when it was decided to remove it.
@@ -301,6 +321,7 @@ fn move_aside_and_remove(world: &mut dyn World, spec: &SpecId, expected: &Expect
     let is_the_one = match expected.owner {
         Owner::Ours(_) => same_owner,
         Owner::Bare => same_owner && modified == Some(expected.modified),
+        Owner::Unknown(_) => false,
     };
     if !is_the_one {
         return match world.publish(&aside.place(), &Place::Lock(spec.clone()))? {

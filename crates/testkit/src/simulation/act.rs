@@ -93,16 +93,18 @@ impl Universe {
             return fault("only lock directories are moved");
         };
         let files = &mut self.hosts[host].files;
-        if !matches!(files.get(from), Some(Node::Directory { .. })) {
+        // A rename leaves the directory's own time as it is.
+        let Some(Node::Directory { modified, .. }) = files.get(from) else {
             return fault("it is not there");
-        }
+        };
+        let modified = *modified;
         if files.contains_key(to) {
             self.minds[tower].lock_seen = self.lock_incarnation(host);
             return Ok(Race::Lost);
         }
         let owner = self.hosts[host].file(&source.owner()).map(<[u8]>::to_vec);
         let truth = self.hosts[host].remove_lock_directory(&source);
-        self.place_lock(tower, host, &target, owner, truth);
+        self.place_lock(tower, host, &target, owner, truth, modified);
         Ok(Race::Won)
     }
 
@@ -113,8 +115,8 @@ impl Universe {
         target: &LockDirectory,
         owner: Option<Vec<u8>>,
         truth: Option<LockTruth>,
+        modified: i64,
     ) {
-        let now = self.now(host);
         let named = owner.as_deref().and_then(|bytes| LockOwner::parse(bytes).ok());
         let is_own = named.is_some_and(|named| named.process == self.minds[tower].identity);
         let published = matches!(target, LockDirectory::Published(_));
@@ -128,9 +130,9 @@ impl Universe {
         };
         self.hosts[host]
             .files
-            .insert(target.place(), Node::Directory { modified: now, lock });
+            .insert(target.place(), Node::Directory { modified, lock });
         if let Some(bytes) = owner {
-            self.hosts[host].put_file(target.owner(), bytes, now);
+            self.hosts[host].put_file(target.owner(), bytes, modified);
         }
         if published {
             self.minds[tower].lock_seen = self.lock_incarnation(host);

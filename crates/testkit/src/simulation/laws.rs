@@ -226,8 +226,12 @@ impl Universe {
             return;
         }
         let owner = orchestrate_core::place::LockDirectory::Published(spec.clone()).owner();
+        // Who holds the window lock knows from the kernel that the owner is dead, whatever its pid would say.
+        let knows_by_the_window = self.hosts[host].windows.get(&spec) == Some(&tower);
         let mut asked = vec![Query::Read(Place::Lock(spec)), Query::Read(owner)];
-        if let Taker::Tower(other) = truth.by {
+        if let Taker::Tower(other) = truth.by
+            && !knows_by_the_window
+        {
             asked.push(Query::liveness(&self.minds[other].identity));
         }
         if let Some(query) = asked.into_iter().find(|query| self.minds[tower].unread.contains(query)) {

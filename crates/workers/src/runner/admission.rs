@@ -50,6 +50,7 @@ pub(super) fn admit(request: &RunRequest) -> Result<Result<Admitted, Why>, Fault
         Err(why) => return Ok(Err(why)),
     };
     if let Err(why) = not_started_before(&repository.layout, &record)
+        .and_then(|()| is_at_its_start(&repository, &record))
         .and_then(|()| may_be_launched(&record))
         .and_then(|()| nobody_inside(&registration.path, record.launch.manner))
     {
@@ -156,6 +157,24 @@ fn not_started_before(layout: &Layout, record: &DispatchRecord) -> Result<(), Wh
             )))
         }
         Some(_) | None => Ok(()),
+    }
+}
+
+/// Refuses when the branch is not where the dispatch recorded it: somebody has worked on the unit since, or has given
+/// the branch up.
+fn is_at_its_start(repository: &Repository, record: &DispatchRecord) -> Result<(), Why> {
+    let name = record.name();
+    let tip = repository.git.find_reference(&name.reference()).and_then(|found| found.peel_to_commit());
+    match tip {
+        Ok(tip) if tip.id().to_string() == record.start.as_str() => Ok(()),
+        Ok(tip) => Err(Why::new(format!(
+            "{} is at {}, and the dispatch recorded {}",
+            name.branch(),
+            tip.id().to_string().get(..7).unwrap_or_default(),
+            record.start.short()
+        ))
+        .with_hint(format!("step {} again", record.spec))),
+        Err(error) => Err(Why::new(format!("cannot read {}: {}", name.branch(), error.message()))),
     }
 }
 

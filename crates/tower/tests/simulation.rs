@@ -1,0 +1,102 @@
+//! The real step, judged by the simulated World: crashes, races, four outcomes of every effect (architecture §9).
+//!
+//! `ORCHESTRATE_SCHEDULES` runs more of each; a violation prints its seed and its trace.
+
+#![expect(clippy::print_stdout, reason = "the numbers of a run are its result")]
+
+use std::sync::Arc;
+
+use orchestrate_core::identifier::{BackendName, SpecId, UnitName};
+use orchestrate_core::plan::HaltReason;
+use orchestrate_core::record::dispatch::{LaunchManner, LaunchOrder};
+use orchestrate_core::world::World;
+use orchestrate_spec::Bundle;
+use orchestrate_testkit::simulation::{Scenario, Tower, TowerEnd, run_many};
+use orchestrate_tower::step::{Launch, Launcher, StepOutcome, StepRequest, step};
+
+/// Schedules of the small scenario and of the standard one; together at least 100,000.
+const ONE_TASK: u64 = 60_000;
+const STANDARD: u64 = 30_000;
+const WITHOUT_REFLOGS: u64 = 12_000;
+
+/// Every worker is the same.
+struct AnyWorker;
+
+impl Launcher for AnyWorker {
+    fn order(&self, _: &Bundle, _: &UnitName) -> Result<Launch, HaltReason> {
+        let backend = BackendName::parse("command").expect("a backend name");
+        let order = LaunchOrder {
+            backend,
+            manner: LaunchManner::Background,
+            argv: vec!["/bin/worker".to_owned()],
+            prompt: "work".to_owned(),
+        };
+        Ok(Launch { order, note: None })
+    }
+
+    fn may_reuse(&self, _: &str) -> bool {
+        true
+    }
+}
+
+fn tower() -> Tower {
+    Arc::new(|world: &mut dyn World| {
+        let request = StepRequest {
+            spec: SpecId::parse("demo").expect("a spec name"),
+            cap: 3,
+            stale_lock_minutes: 15,
+            stale_marker_seconds: 900,
+            base_branch: None,
+            dry_run: false,
+        };
+        match step(world, &request, &AnyWorker).outcome {
+            StepOutcome::Dispatched(dispatched) => TowerEnd::Dispatched(dispatched.record.name()),
+            StepOutcome::WouldDispatch { .. } => TowerEnd::Failed("a dry run that nobody asked for".to_owned()),
+            StepOutcome::Nothing(reason) => TowerEnd::Nothing(format!("{reason:?}")),
+        }
+    })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a longer run by hand is asked for through the environment"
+)]
+fn schedules(at_least: u64) -> u64 {
+    std::env::var("ORCHESTRATE_SCHEDULES")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(at_least)
+}
+
+fn judge(scenario: &Scenario, count: u64) {
+    let report = match run_many(0..schedules(count), 2, scenario, &tower()) {
+        Ok(report) => report,
+        Err(violation) => panic!("{violation}"),
+    };
+    println!("{report}");
+    let sums = &report.statistics;
+    assert_eq!(
+        (sums.double_dispatches, sums.lost_commits, sums.stuck),
+        (0, 0, 0),
+        "{sums}"
+    );
+    assert_eq!(sums.landed, sums.tasks, "{sums}");
+    assert!(sums.kills > 0 && sums.applied_but_failed > 0 && sums.torn > 0, "{sums}");
+}
+
+#[test]
+fn one_task_many_towers() {
+    judge(&Scenario::one_task().on_hosts(1..=1), ONE_TASK);
+}
+
+#[test]
+fn five_tasks_two_hosts_peers_and_a_person() {
+    judge(&Scenario::standard(), STANDARD);
+}
+
+#[test]
+fn without_reflogs_the_recorded_start_is_enough() {
+    let mut scenario = Scenario::one_task().on_hosts(1..=1);
+    scenario.reflogs = false;
+    judge(&scenario, WITHOUT_REFLOGS);
+}
