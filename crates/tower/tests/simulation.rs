@@ -14,10 +14,11 @@ use orchestrate_spec::Bundle;
 use orchestrate_testkit::simulation::{Scenario, Tower, TowerEnd, run_many};
 use orchestrate_tower::step::{Launch, Launcher, StepOutcome, StepRequest, step};
 
-/// Schedules of the small scenario and of the standard one; together at least 100,000.
-const ONE_TASK: u64 = 60_000;
+/// Schedules of each scenario; together at least 100,000.
+const ONE_TASK: u64 = 50_000;
+const OLDER_RUNNERS: u64 = 15_000;
 const STANDARD: u64 = 30_000;
-const WITHOUT_REFLOGS: u64 = 12_000;
+const WITHOUT_REFLOGS: u64 = 10_000;
 
 /// Every worker is the same.
 struct AnyWorker;
@@ -84,19 +85,31 @@ fn judge(scenario: &Scenario, count: u64) {
     assert!(sums.kills > 0 && sums.applied_but_failed > 0 && sums.torn > 0, "{sums}");
 }
 
+/// What the real runner looks at (`workers::runner`).
+fn as_the_real_runner(mut scenario: Scenario) -> Scenario {
+    scenario.runner.requires_start_commit = true;
+    scenario
+}
+
 #[test]
 fn one_task_many_towers() {
-    judge(&Scenario::one_task().on_hosts(1..=1), ONE_TASK);
+    judge(&as_the_real_runner(Scenario::one_task().on_hosts(1..=1)), ONE_TASK);
+}
+
+/// The tower keeps the laws even beside runners that look at their lease and attempt only.
+#[test]
+fn one_task_beside_older_runners() {
+    judge(&Scenario::one_task().on_hosts(1..=1), OLDER_RUNNERS);
 }
 
 #[test]
 fn five_tasks_two_hosts_peers_and_a_person() {
-    judge(&Scenario::standard(), STANDARD);
+    judge(&as_the_real_runner(Scenario::standard()), STANDARD);
 }
 
 #[test]
-fn without_reflogs_the_recorded_start_is_enough() {
-    let mut scenario = Scenario::one_task().on_hosts(1..=1);
+fn without_reflogs_nothing_is_taken_for_landed() {
+    let mut scenario = as_the_real_runner(Scenario::one_task().on_hosts(1..=1));
     scenario.reflogs = false;
     judge(&scenario, WITHOUT_REFLOGS);
 }

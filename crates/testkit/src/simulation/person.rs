@@ -221,16 +221,23 @@ impl Universe {
         }
     }
 
-    /// Removes worktrees and branches without commits that start before the current base.
+    /// Removes worktrees and branches without commits that start before the current base, and, where no reflog tells
+    /// where a branch started, those that a tower cannot tell from landed ones.
     pub(super) fn free_outdated(&mut self, host: usize) {
-        for name in self.hosts[host].worktrees.keys().cloned().collect::<Vec<_>>() {
+        let branches: Vec<UnitName> = self.hosts[host]
+            .refs
+            .keys()
+            .filter_map(|name| UnitName::from_branch(name).ok())
+            .collect();
+        for name in branches {
             let refs = &self.hosts[host].refs;
             let outdated = refs
                 .get(&name.reference())
                 .is_some_and(|tip| refs.get(BASE).is_some_and(|base| !self.commits.contains(*tip, *base)));
             let landed = name.unit.tasks().any(|task| self.landed_on(host, task));
             let busy = self.ahead(host, &name.unit) > 0 || !self.live_workers(host, &name.unit).is_empty();
-            if outdated && !landed && !busy {
+            let untold = !self.scenario.reflogs;
+            if (outdated || untold) && !landed && !busy {
                 self.statistics.freed += 1;
                 self.delete_branch(host, &name);
             }

@@ -142,15 +142,3 @@ fn across_hosts_one_worker_needs_the_fence() {
     let law = convicted(Flaw::Nothing, &scenario, 200).map(|(law, _)| law);
     assert_eq!(law, Some(Law::OneWorker));
 }
-
-/// The rate, and more schedules than a test should take: `cargo test --release -- --ignored --nocapture`.
-#[test]
-#[ignore = "takes minutes"]
-fn a_hundred_thousand_schedules() {
-    for scenario in [Scenario::one_task().on_hosts(1..=1), Scenario::standard()] {
-        match run_many(0..50_000, 2, &scenario, &tower(Flaw::Nothing)) {
-            Ok(report) => println!("{report}"),
-            Err(violation) => panic!("{violation}"),
-        }
-    }
-}
