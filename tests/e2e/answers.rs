@@ -1,0 +1,51 @@
+//! What a caller gets: JSON for every outcome, and exit codes that tell outcomes apart.
+
+use crate::{alpha, sandbox, single};
+
+#[test]
+fn json_has_a_schema_for_every_outcome() {
+    let sandbox = sandbox(&single());
+    let outcome = |arguments: &[&str]| {
+        let output = sandbox.orchestrate(&[&["alpha", "--format", "json"], arguments].concat());
+        (output.exit, output.json())
+    };
+    let (exit, value) = outcome(&[]);
+    sandbox.wait_for_worker("alpha", "1");
+    assert_eq!(
+        (exit, &value["outcome"], &value["worker"]["state"]),
+        (0, &"dispatched".into(), &"started".into())
+    );
+    assert_eq!(value["worktree"], ".claude/worktrees/alpha-task-1");
+    let (exit, value) = outcome(&["--detailed-exitcode"]);
+    assert_eq!(
+        (exit, &value["outcome"], &value["kind"]),
+        (10, &"idle".into(), &"nothing-ready".into())
+    );
+    sandbox.write("specs/alpha/tasks.md", "nothing\n");
+    let (exit, value) = outcome(&[]);
+    assert_eq!((exit, &value["outcome"]), (4, &"halted".into()));
+    assert!(value["reasons"][0]["hint"].is_string(), "{value}");
+    let output = sandbox.orchestrate(&["status", "no-such-spec", "--format", "json"]);
+    let value = output.json();
+    assert_eq!((output.exit, &value["outcome"]), (2, &"failed".into()));
+}
+
+#[test]
+fn the_detailed_exit_codes_tell_idle_capped_and_held_apart() {
+    let sandbox = sandbox(&alpha());
+    let code = |sandbox: &orchestrate_e2e::sandbox::Sandbox| {
+        let plain = sandbox.orchestrate(&["alpha"]).exit;
+        (plain, sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exit)
+    };
+    std::fs::create_dir(sandbox.path("specs/alpha/.orchestrate.lock")).expect("a peer's lock");
+    assert_eq!(code(&sandbox), (0, 12), "held");
+    std::fs::remove_dir(sandbox.path("specs/alpha/.orchestrate.lock")).expect("released");
+    sandbox.configure("max_parallel_units: 0\n");
+    assert_eq!(code(&sandbox), (0, 11), "paused");
+    sandbox.configure("");
+    for (unit, exit) in [("1", 0), ("3", 0)] {
+        let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(exit);
+        sandbox.wait_for_worker("alpha", unit);
+    }
+    assert_eq!(code(&sandbox), (0, 10), "idle");
+}

@@ -1,0 +1,320 @@
+//! Kills at the worst moments: the next step converges, and nothing is lost (law L11).
+
+use std::fs;
+use std::time::Instant;
+
+use orchestrate_e2e::running::{PATIENCE, children_of, kill_process_and_wait};
+use orchestrate_e2e::sandbox::Sandbox;
+use orchestrate_e2e::surroundings::{failpoint_binary, skipped};
+use orchestrate_host::failpoint;
+use orchestrate_testkit::bundle::BundleFixture;
+
+use crate::{alpha, check, sandbox, single, state_of};
+
+const PLACE: &str = ".claude/worktrees/alpha-task-1";
+
+/// A tower killed in the checkout, right before git was to run that subcommand.
+fn killed_before(bundle: &BundleFixture, subcommand: &str) -> Sandbox {
+    let sandbox = sandbox(bundle);
+    sandbox.intercept_git(subcommand, 1);
+    let tower = sandbox.start(&["alpha"]);
+    let gate = sandbox.worker_at_gate("git");
+    tower.kill();
+    kill_process_and_wait(sandbox.intercepted());
+    drop(gate);
+    sandbox
+}
+
+#[test]
+fn a_tower_killed_before_the_launch_is_continued_at_once_in_the_same_worktree() {
+    for subcommand in ["read-tree", "checkout-index", "update-index"] {
+        let sandbox = killed_before(&alpha(), subcommand);
+        let branch = sandbox.commit_of("planwright/alpha/task-1");
+        assert!(
+            sandbox.path("specs/alpha/.orchestrate/markers/1").is_file(),
+            "the claim was written"
+        );
+        assert!(sandbox.path(".git/worktrees/alpha-task-1/locked").is_file());
+        assert_eq!(sandbox.starts(), [""; 0]);
+        assert_eq!(
+            state_of(&sandbox, "1"),
+            "ready",
+            "{subcommand}: the claim of a dead tower is void at once"
+        );
+        let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+        sandbox.wait_for_worker("alpha", "1");
+        assert_eq!(sandbox.starts(), ["alpha 1"], "{subcommand}");
+        assert_eq!(sandbox.commit_of("planwright/alpha/task-1"), branch);
+        assert_eq!(sandbox.git_in(&sandbox.path(PLACE), &["status", "--porcelain"]), "");
+        assert!(!sandbox.path(".git/worktrees/alpha-task-1/locked").exists());
+        assert_eq!(sandbox.git(&["worktree", "list"]).lines().count(), 2);
+    }
+}
+
+#[test]
+fn while_the_dead_towers_git_still_writes_nobody_takes_the_worktree() {
+    let sandbox = sandbox(&single());
+    sandbox.intercept_git("checkout-index", 1);
+    let tower = sandbox.start(&["alpha"]);
+    let gate = sandbox.worker_at_gate("git");
+    tower.kill();
+    let git = sandbox.intercepted();
+    let _ = sandbox
+        .orchestrate(&["alpha", "--detailed-exitcode"])
+        .exits(12)
+        .says(&format!("pid {git}"));
+    kill_process_and_wait(git);
+    drop(gate);
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+    assert_eq!(sandbox.starts(), ["alpha 1"]);
+}
+
+#[test]
+fn a_living_tower_in_its_checkout_is_waited_for() {
+    let sandbox = sandbox(&single());
+    sandbox.intercept_git("read-tree", 1);
+    let tower = sandbox.start(&["alpha"]);
+    let gate = sandbox.worker_at_gate("git");
+    assert!(state_of(&sandbox, "1").starts_with("dispatched: a tower is dispatching it (pid "));
+    let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(10);
+    assert!(
+        !sandbox.path("specs/alpha/.orchestrate.lock").exists(),
+        "no lock is held across the checkout"
+    );
+    drop(gate);
+    let _ = tower.finish().exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+    assert_eq!(sandbox.starts(), ["alpha 1"]);
+}
+
+#[test]
+fn what_a_person_wrote_into_an_unfinished_worktree_is_named_and_kept() {
+    let sandbox = killed_before(&single(), "checkout-index");
+    sandbox.write(&format!("{PLACE}/specs/alpha/tasks.md"), "a person's text\n");
+    sandbox.write(&format!("{PLACE}/notes.txt"), "a person's notes\n");
+    check!(sandbox, sandbox.orchestrate(&["alpha"]), @r"
+        exit 4
+        --- out
+        halted: files in the unit's worktree are in the way: specs/alpha/tasks.md
+        hint: move them away; nothing was overwritten
+        ");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(4);
+    assert_eq!(
+        sandbox.read(&format!("{PLACE}/specs/alpha/tasks.md")),
+        "a person's text\n"
+    );
+    assert_eq!(sandbox.starts(), [""; 0]);
+    fs::remove_file(sandbox.path(&format!("{PLACE}/specs/alpha/tasks.md"))).expect("moved away");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+    assert_eq!(
+        sandbox.git_in(&sandbox.path(PLACE), &["status", "--porcelain"]),
+        "?? notes.txt"
+    );
+    assert_eq!(sandbox.read(&format!("{PLACE}/notes.txt")), "a person's notes\n");
+}
+
+#[test]
+fn the_lease_survives_a_kill_of_the_runner_for_as_long_as_the_client_lives() {
+    let sandbox = sandbox(&alpha());
+    sandbox.configure("max_parallel_units: 1\n");
+    sandbox.close_gate("1");
+    let value = sandbox.orchestrate(&["alpha", "--format", "json"]).exits(0).json();
+    let runner = value["worker"]["pid"]
+        .as_u64()
+        .and_then(|pid| u32::try_from(pid).ok())
+        .expect("a process id");
+    let client = sandbox.worker_at_gate("1");
+    kill_process_and_wait(runner);
+    assert!(sandbox.is_leased("alpha", "1"), "the client inherited it");
+    assert!(state_of(&sandbox, "1").starts_with("running: the worker lease of task-1 is held"));
+    let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(11);
+    let _ = sandbox.orchestrate(&["plumbing", "run-worker", "alpha", "1"]).exits(4);
+    drop(client);
+    sandbox.wait_for_worker("alpha", "1");
+    assert_eq!(
+        state_of(&sandbox, "1"),
+        "held: its worker ended without a commit (its end was not recorded)"
+    );
+    let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(11);
+    assert_eq!(sandbox.starts(), ["alpha 1"]);
+}
+
+#[test]
+fn a_kill_of_the_tower_after_the_launch_leaves_the_worker_alone() {
+    let sandbox = sandbox(&single());
+    sandbox.close_gate("1");
+    sandbox.act_commit("1", "work\n\nPlanwright-Task: alpha/1\n");
+    let watch = sandbox.start(&["alpha", "--watch"]);
+    let worker = sandbox.worker_at_gate("1");
+    watch.kill();
+    assert!(sandbox.is_leased("alpha", "1"));
+    let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(10);
+    drop(worker);
+    sandbox.wait_for_worker("alpha", "1");
+    assert_eq!(state_of(&sandbox, "1"), "in progress: 1 commits on task-1, not on main");
+    assert_eq!(sandbox.starts(), ["alpha 1"]);
+}
+
+#[test]
+fn what_a_killed_client_left_running_holds_the_worktree() {
+    let sandbox = sandbox(&single());
+    sandbox.close_gate("left");
+    let gate = sandbox.desk().join("left.gate");
+    // A child that has closed what it inherited, as tools of real clients do, and outlives both runner and client.
+    sandbox.act(
+        "1",
+        &format!("setsid sh -c 'exec 0<&- 1>&- 2>&- 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; read -r line < {gate}' &\n"),
+    );
+    let value = sandbox.orchestrate(&["alpha", "--format", "json"]).exits(0).json();
+    let left = sandbox.worker_at_gate("left");
+    let runner = value["worker"]["pid"]
+        .as_u64()
+        .and_then(|pid| u32::try_from(pid).ok())
+        .expect("a process id");
+    kill_process_and_wait(runner);
+    let _ = sandbox
+        .orchestrate(&["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"])
+        .exits(0);
+    sandbox.wait_for_worker("alpha", "1");
+    let output = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(12);
+    assert!(
+        output.stdout.contains("processes still run in") && output.stdout.contains("(sh)"),
+        "{output}"
+    );
+    assert_eq!(sandbox.starts(), ["alpha 1"]);
+    drop(left);
+    // The last process in it ends on its own; then the worktree is used again.
+    let asked = Instant::now();
+    while sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exit == 12 {
+        assert!(asked.elapsed() < PATIENCE, "it ends");
+    }
+    sandbox.wait_for_worker("alpha", "1");
+    assert_eq!(sandbox.starts(), ["alpha 1", "alpha 1"]);
+}
+
+#[test]
+fn a_git_that_dies_under_the_tower_is_told_and_the_next_step_goes_on() {
+    for subcommand in ["read-tree", "checkout-index"] {
+        let sandbox = sandbox(&single());
+        sandbox.intercept_git(subcommand, 1);
+        let tower = sandbox.start(&["alpha"]);
+        let gate = sandbox.worker_at_gate("git");
+        kill_process_and_wait(sandbox.intercepted());
+        drop(gate);
+        let output = tower.finish().exits(1);
+        assert!(
+            output.text().contains("hint: ") && output.text().contains("signal 9"),
+            "{output}"
+        );
+        assert_eq!(sandbox.starts(), [""; 0]);
+        let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+        sandbox.wait_for_worker("alpha", "1");
+        assert_eq!(sandbox.starts(), ["alpha 1"]);
+    }
+}
+
+#[test]
+fn after_a_kill_at_any_named_point_there_is_one_worker_at_most_and_no_stuck_unit() {
+    let Some(binary) = failpoint_binary() else {
+        return skipped("kills at named points (ORCHESTRATE_FAILPOINT_BINARY is not set)");
+    };
+    for point in failpoint::NAMES {
+        let sandbox = Sandbox::with(&binary, &single());
+        let _ = sandbox.orchestrate_with(&sandbox.repository(), &["alpha"], &[("ORCHESTRATE_FAILPOINT", point)]);
+        for _ in 0..2 {
+            if sandbox.lease("alpha", "1").is_file() {
+                sandbox.wait_for_worker("alpha", "1");
+            }
+            let _ = sandbox.orchestrate(&["alpha"]).exits(0);
+        }
+        if sandbox.lease("alpha", "1").is_file() {
+            sandbox.wait_for_worker("alpha", "1");
+        }
+        // A kill between the launch record and the client's start uses the attempt up; a person decides then.
+        let starts = sandbox.starts();
+        let state = state_of(&sandbox, "1");
+        assert!(starts.len() <= 1, "{point}: {starts:?}");
+        assert!(
+            state.starts_with("held: its worker ended without a commit"),
+            "{point}: {state} {starts:?}"
+        );
+        assert!(!sandbox.path("specs/alpha/.orchestrate.lock").exists(), "{point}");
+        if starts.is_empty() {
+            let _ = sandbox
+                .orchestrate(&["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"])
+                .exits(0);
+            let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+            sandbox.wait_for_worker("alpha", "1");
+            assert_eq!(sandbox.starts(), ["alpha 1"], "{point}");
+        }
+        assert_eq!(
+            sandbox.git_in(&sandbox.path(PLACE), &["status", "--porcelain"]),
+            "",
+            "{point}"
+        );
+    }
+}
+
+fn content(index: usize) -> String {
+    format!("file {index}\n").repeat(8)
+}
+
+fn relative(index: usize) -> String {
+    format!("files/{:03}/{index:05}.txt", index / 100)
+}
+
+/// A repository with that many committed files; the primary checkout goes without them, which is nobody's business.
+fn many_files(count: usize) -> Sandbox {
+    let sandbox = sandbox(&single());
+    let header = "commit refs/heads/main\ncommitter A <a@test.invalid> 1800000000 +0000\ndata 10\nmany files\nfrom refs/heads/main^0\n";
+    let files = (0..count).map(|index| {
+        let text = content(index);
+        format!("M 100644 inline {}\ndata {}\n{text}\n", relative(index), text.len())
+    });
+    let stream = sandbox.desk().join("stream");
+    fs::write(&stream, header.to_owned() + &files.collect::<String>()).expect("the stream is written");
+    let _ = sandbox
+        .shell(&format!("git fast-import --quiet < {stream} && git reset --quiet"))
+        .exits(0);
+    sandbox
+}
+
+#[test]
+fn a_kill_in_mid_checkout_of_20_000_files_loses_none() {
+    const COUNT: usize = 20_000;
+    let sandbox = many_files(COUNT);
+    let tower = sandbox.start(&["alpha"]);
+    let place = sandbox.path(PLACE);
+    let started = Instant::now();
+    while !place.join("files").is_dir() {
+        assert!(started.elapsed() < PATIENCE, "the checkout begins");
+        std::thread::yield_now();
+    }
+    let gits = children_of(tower.pid());
+    tower.kill();
+    for git in gits {
+        kill_process_and_wait(git);
+    }
+    let written = (0..COUNT)
+        .filter(|index| place.join(relative(*index)).is_file())
+        .count();
+    assert!(written < COUNT, "the kill came in the middle");
+    // A torn write: a beginning of what was to be written.
+    let torn = place.join(relative(0));
+    fs::create_dir_all(torn.parent().expect("a parent")).expect("directories");
+    fs::write(&torn, "file 0\nfil").expect("a file");
+
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+    let wrong: Vec<String> = (0..COUNT)
+        .map(|index| (relative(index), content(index)))
+        .filter(|(path, text)| fs::read_to_string(place.join(path)).ok().as_ref() != Some(text))
+        .map(|(path, _)| path)
+        .collect();
+    assert_eq!(wrong, [""; 0]);
+    assert_eq!(sandbox.git_in(&place, &["status", "--porcelain"]), "");
+    assert_eq!(sandbox.git_in(&place, &["ls-files", "files"]).lines().count(), COUNT);
+    assert_eq!(sandbox.starts(), ["alpha 1"]);
+}

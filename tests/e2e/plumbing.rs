@@ -1,0 +1,224 @@
+//! The reference's scripts under their names: arguments, records and exit numbers (contract/core.md §20.6).
+
+use std::fs;
+
+use orchestrate_testkit::bundle::BundleFixture;
+
+use crate::{alpha, check, sandbox, single};
+
+#[test]
+fn the_lock_verb_has_the_contracts_exit_numbers() {
+    let sandbox = sandbox(&single());
+    let lock = |verb: &str, directory: &str| {
+        sandbox
+            .orchestrate(&["plumbing", "orchestrate-lock", verb, directory])
+            .exit
+    };
+    sandbox.write("elsewhere/alpha/tasks.md", "");
+    for verb in ["acquire", "release"] {
+        for directory in [
+            "specs/missing",
+            "elsewhere/alpha",
+            "specs",
+            ".",
+            "specs/alpha/tasks.md",
+            "/",
+            "/tmp",
+        ] {
+            assert_eq!(lock(verb, directory), 2, "{verb} {directory}");
+        }
+    }
+    assert_eq!(lock("break", "specs/alpha"), 2);
+    assert_eq!(
+        sandbox.orchestrate(&["plumbing", "orchestrate-lock", "acquire"]).exit,
+        2
+    );
+    // Other spellings of the same directory, and a link to it, are the same lock.
+    std::os::unix::fs::symlink("alpha", sandbox.path("specs/beta")).expect("a link");
+    for (spelled, acquired) in [("specs/alpha/", 0), ("./specs/../specs/alpha", 1), ("specs/beta", 1)] {
+        assert_eq!(lock("acquire", spelled), acquired, "{spelled}");
+    }
+    assert!(sandbox.path("specs/alpha/.orchestrate.lock").is_dir());
+    assert_eq!(lock("release", "specs/beta"), 0);
+    assert!(!sandbox.path("specs/alpha/.orchestrate.lock").exists());
+    let absolute = sandbox.path("specs/alpha");
+    assert_eq!(lock("acquire", absolute.as_str()), 0);
+}
+
+#[test]
+fn markers_are_written_all_or_none() {
+    let sandbox = sandbox(&alpha());
+    let marker = |arguments: &[&str]| {
+        let fixed = ["plumbing", "orchestrate-marker"];
+        sandbox.orchestrate(&[&fixed[..], arguments].concat()).exit
+    };
+    let bundle = sandbox.path("specs/alpha/.orchestrate/markers");
+    assert_eq!(marker(&["write", "specs/alpha", "1", "1-2"]), 2);
+    assert_eq!(marker(&["write", "specs/alpha"]), 2);
+    assert_eq!(marker(&["touch", "specs/alpha", "1"]), 2);
+    assert_eq!(marker(&["write", "specs/missing", "1"]), 2);
+    assert!(!bundle.exists());
+    fs::create_dir_all(bundle.join("3")).expect("a directory in the way");
+    assert_eq!(marker(&["write", "specs/alpha", "1", "2", "3"]), 2);
+    assert!(!bundle.join("1").exists() && !bundle.join("2").exists());
+    fs::remove_dir(bundle.join("3")).expect("out of the way");
+    assert_eq!(marker(&["write", "specs/alpha", "1", "2", "3"]), 0);
+    let texts = ["1", "2", "3"].map(|task| fs::read_to_string(bundle.join(task)).expect("a marker"));
+    assert!(texts[0] == texts[1] && texts[1] == texts[2], "{texts:?}");
+    assert_eq!(
+        fs::read_dir(&bundle).expect("listed").count(),
+        3,
+        "nothing staged is left"
+    );
+    assert_eq!(
+        marker(&["clear", "specs/alpha", "2", "7"]),
+        0,
+        "a missing one is no failure"
+    );
+    assert!(bundle.join("1").exists() && !bundle.join("2").exists());
+}
+
+#[test]
+fn a_cleared_unit_of_a_living_worker_stays_its_own() {
+    let sandbox = sandbox(&single());
+    sandbox.close_gate("1");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0);
+    let worker = sandbox.worker_at_gate("1");
+    let _ = sandbox
+        .orchestrate(&["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"])
+        .exits(0);
+    let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(10);
+    assert!(crate::state_of(&sandbox, "1").starts_with("running: "));
+    drop(worker);
+    sandbox.wait_for_worker("alpha", "1");
+    assert_eq!(sandbox.starts(), ["alpha 1"]);
+}
+
+#[test]
+fn select_has_the_contracts_exit_numbers() {
+    let sandbox = sandbox(&alpha());
+    let select = |arguments: &[&str]| {
+        let fixed = ["plumbing", "orchestrate-select"];
+        sandbox.orchestrate(&[&fixed[..], arguments].concat())
+    };
+    check!(sandbox, select(&["specs/alpha"]), @r"
+        exit 0
+        --- out
+        1
+        ");
+    check!(sandbox, select(&["--critical-path", "specs/alpha"]), @r"
+        exit 0
+        --- out
+        1
+        2
+        ");
+    let _ = sandbox.commit_all("all\n\nPlanwright-Task: alpha/1\nPlanwright-Task: alpha/2\nPlanwright-Task: alpha/3\n");
+    check!(sandbox, select(&["specs/alpha"]), @"exit 1");
+    let _ = select(&["specs/missing"]).exits(2);
+    sandbox.write("specs/alpha/tasks.md", "torn");
+    let output = select(&["specs/alpha"]).exits(2);
+    assert_eq!(output.stdout, "");
+}
+
+#[test]
+fn select_and_state_hold_on_evidence_that_cannot_be_read() {
+    let sandbox = sandbox(&alpha());
+    sandbox.write("specs/alpha/.orchestrate/markers", "no directory\n");
+    check!(sandbox, sandbox.orchestrate(&["plumbing", "orchestrate-select", "specs/alpha"]), @r"
+        exit 3
+        --- err
+        orchestrate-select: transient evidence failure - specs/alpha/.orchestrate/markers is not a directory; dispatching nothing (REQ-B1.5)
+        ");
+    check!(sandbox, sandbox.orchestrate(&["plumbing", "orchestrate-state", "specs/alpha"]), @r"
+        exit 0
+        --- out
+        degraded	evidence	specs/alpha/.orchestrate/markers is not a directory
+        task	1	in-progress	unobservable-specs-alpha-orchestrate-markers
+        task	2	in-progress	unobservable-specs-alpha-orchestrate-markers
+        task	3	in-progress	unobservable-specs-alpha-orchestrate-markers
+        ");
+}
+
+#[test]
+fn state_prints_the_contracts_records() {
+    let bundle = BundleFixture::new("alpha")
+        .task("1", "landed", &[], "1 day")
+        .task("2", "with commits", &[], "1 day")
+        .task("3", "claimed", &[], "1 day")
+        .task("4", "waits", &["2"], "1 day")
+        .task("5", "free", &["1"], "1 day");
+    let sandbox = sandbox(&bundle);
+    let _ = sandbox.commit_all("one\n\nPlanwright-Task: alpha/1\nPlanwright-Task: Alpha/2\n");
+    let _ = sandbox.git(&["switch", "--quiet", "--create", "planwright/alpha/task-2"]);
+    let _ = sandbox.commit_all("two");
+    let _ = sandbox.git(&["switch", "--quiet", "main"]);
+    let _ = sandbox
+        .orchestrate(&["plumbing", "orchestrate-marker", "write", "specs/alpha", "3"])
+        .exits(0);
+    let before = sandbox.listing();
+    check!(sandbox, sandbox.orchestrate(&["plumbing", "orchestrate-state", "specs/alpha"]), @r"
+        exit 0
+        --- out
+        refused	Planwright-Task	Alpha/2
+        task	1	completed	trailer
+        completion	1		2026-01-01
+        task	2	in-progress	branch-commits
+        task	3	in-progress	marker-fresh
+        task	4	blocked	deps-unmet
+        task	5	ready	deps-met
+        ");
+    assert_eq!(sandbox.changes_since(&before), [""; 0]);
+}
+
+#[test]
+fn the_anchor_needs_no_repository() {
+    let sandbox = sandbox(&single());
+    let here = sandbox
+        .orchestrate(&["plumbing", "spec-anchor", "specs/alpha"])
+        .exits(0)
+        .stdout;
+    let elsewhere = sandbox.root().join("copy");
+    fs::rename(sandbox.path("specs/alpha"), &elsewhere).expect("moved");
+    let there = sandbox
+        .orchestrate_in(sandbox.root(), &["plumbing", "spec-anchor", "copy"])
+        .exits(0)
+        .stdout;
+    assert_eq!(here, there);
+    assert!(
+        fs::read_to_string(elsewhere.join("kickoff-brief.md"))
+            .expect("a brief")
+            .contains(here.trim_end())
+    );
+    fs::remove_file(elsewhere.join("design.md")).expect("removed");
+    let _ = sandbox
+        .orchestrate_in(sandbox.root(), &["plumbing", "spec-anchor", "copy"])
+        .exits(1)
+        .says("design.md");
+}
+
+#[test]
+fn run_worker_starts_nothing_that_was_not_dispatched() {
+    let sandbox = sandbox(&single());
+    check!(sandbox, sandbox.orchestrate(&["plumbing", "run-worker", "alpha", "1"]), @r"
+        exit 4
+        --- out
+        refused no worktree is registered for planwright/alpha/task-1
+        --- err
+        run-worker: not started: no worktree is registered for planwright/alpha/task-1
+        hint: step alpha again
+        ");
+    let _ = sandbox
+        .orchestrate(&["plumbing", "run-worker", "no-such-spec", "1"])
+        .exits(4);
+    assert_eq!(sandbox.starts(), [""; 0]);
+}
+
+#[test]
+fn every_listed_verb_is_there() {
+    let sandbox = sandbox(&single());
+    let list = sandbox.orchestrate(&["plumbing", "list"]).exits(0).stdout;
+    assert!(!list.is_empty());
+    for verb in list.lines() {
+        let _ = sandbox.orchestrate(&["plumbing", verb, "--help"]).exits(0);
+    }
+}

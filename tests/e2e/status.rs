@@ -1,0 +1,99 @@
+//! `orchestrate status`: why each task is where it is.
+
+use orchestrate_testkit::bundle::BundleFixture;
+
+use crate::{alpha, check, sandbox};
+
+#[test]
+fn every_state_says_why() {
+    let bundle = BundleFixture::new("alpha")
+        .task("1", "landed part", &[], "1 day")
+        .task("2", "committed part", &[], "1 day")
+        .task("3", "running part", &[], "3 days")
+        .task(
+            "4",
+            "blocked part with a title that is far too long for one line of a terminal",
+            &["2", "3"],
+            "1 day",
+        )
+        .task("5", "free part", &["1"], "1 day")
+        .task("6", "parked part", &[], "1 day")
+        .deferred("6", "until the vendor answers");
+    let sandbox = sandbox(&bundle);
+    let _ = sandbox.commit_all("one\n\nPlanwright-Task: alpha/1\n");
+    let _ = sandbox.git(&["switch", "--quiet", "--create", "planwright/alpha/task-2"]);
+    let _ = sandbox.commit_all("two");
+    let _ = sandbox.git(&["switch", "--quiet", "main"]);
+    sandbox.close_gate("3");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 3");
+    let worker = sandbox.worker_at_gate("3");
+    let before = sandbox.listing();
+    check!(sandbox, sandbox.orchestrate(&["status", "alpha"]), @r"
+        exit 0
+        --- out
+        alpha · Ready · 1 of 6 landed · 1 running · 1 in progress · 1 parked
+
+          1  landed part                               landed       trailer in [SHORT] on main
+          2  committed part                            in progress  1 commits on task-2, not on main
+          3  running part                              running      the worker lease of task-3 is held (pid [PID] since [TIME])
+          4  blocked part with a … line of a terminal  blocked      needs 2 (in progress) and 3 (running)
+          5  free part                                 ready        
+          6  parked part                               parked       Deferred — until the vendor answers
+
+        next: 5 · critical path 3 → 4 · base main at [SHORT]
+        ");
+    assert_eq!(sandbox.changes_since(&before), [""; 0], "status writes nothing");
+    drop(worker);
+    sandbox.wait_for_worker("alpha", "3");
+}
+
+#[test]
+fn a_parked_task_is_never_dispatched_and_may_still_land() {
+    let bundle = BundleFixture::new("alpha")
+        .task("1", "deferred", &[], "1 day")
+        .task("2", "out of scope", &[], "1 day")
+        .task("3", "waits for input", &[], "1 day")
+        .deferred("1", "later")
+        .out_of_scope("2", "never")
+        .awaiting("3", "a decision");
+    let sandbox = sandbox(&bundle);
+    let before = sandbox.listing();
+    check!(sandbox, sandbox.orchestrate(&["alpha", "--detailed-exitcode"]), @r"
+        exit 10
+        --- out
+        nothing to dispatch: 0 tasks have landed, 3 are parked
+        ");
+    assert_eq!(sandbox.changes_since(&before), [""; 0]);
+    let _ = sandbox.commit_all("one\n\nPlanwright-Task: alpha/1\n");
+    let _ = sandbox.orchestrate(&["status", "alpha"]).exits(0).says("1 of 3 landed");
+}
+
+#[test]
+fn status_works_over_a_draft_and_over_degraded_evidence() {
+    let sandbox = sandbox(&alpha());
+    let tasks = sandbox
+        .read("specs/alpha/requirements.md")
+        .replace("**Status:** Ready", "**Status:** Draft");
+    sandbox.write("specs/alpha/requirements.md", &tasks);
+    let _ = sandbox.orchestrate(&["status", "alpha"]).exits(0).says("Draft");
+    sandbox.write(".git/orchestrate/dispatch/alpha", "no directory\n");
+    let _ = sandbox.orchestrate(&["status", "alpha"]).exits(0).says("unknown");
+}
+
+#[test]
+fn an_unknown_spec_is_named_with_those_that_are_there() {
+    let sandbox = sandbox(&alpha());
+    check!(sandbox, sandbox.orchestrate(&["status", "alpah"]), @r"
+        exit 2
+        --- err
+        error: there is no specs/alpah
+        hint: known here: alpha
+        ");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let sandbox = sandbox(&alpha());
+    let output = sandbox.shell("orchestrate status alpha | head -c 1").exits(0);
+    assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("a", ""));
+}

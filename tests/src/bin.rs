@@ -1,0 +1,7 @@
+//! The `orchestrate` binary, built for these tests.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    orchestrate_cli::run()
+}
