@@ -82,6 +82,7 @@ fn without_claude_the_default_is_a_printed_command_and_says_so() {
         --- out
         nothing to dispatch: nothing is ready
           1     its launch command was printed and nobody has started it
+                → paste the command again, or give the unit up: orchestrate plumbing orchestrate-marker clear specs/alpha 1
         ");
     let prompt = sandbox.read(".git/worktrees/alpha-task-1/orchestrate.prompt.md");
     assert!(prompt.starts_with("# Unit 1 of specs/alpha\n"), "{prompt}");

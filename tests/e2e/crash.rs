@@ -96,7 +96,7 @@ fn what_a_person_wrote_into_an_unfinished_worktree_is_named_and_kept() {
     check!(sandbox, sandbox.orchestrate(&["alpha"]), @r"
         exit 4
         --- out
-        halted: files in the unit's worktree are in the way: specs/alpha/tasks.md
+        halted: files in .claude/worktrees/alpha-task-1 are in the way: specs/alpha/tasks.md
         hint: move them away; nothing was overwritten
         ");
     let _ = sandbox.orchestrate(&["alpha"]).exits(4);
@@ -153,7 +153,7 @@ fn a_kill_of_the_tower_after_the_launch_leaves_the_worker_alone() {
     let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(10);
     drop(worker);
     sandbox.wait_for_worker("alpha", "1");
-    assert_eq!(state_of(&sandbox, "1"), "in progress: 1 commits on task-1, not on main");
+    assert_eq!(state_of(&sandbox, "1"), "in progress: 1 commit on task-1, not on main");
     assert_eq!(sandbox.starts(), ["alpha 1"]);
 }
 

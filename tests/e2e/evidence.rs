@@ -13,7 +13,7 @@ fn worked(bundle: &BundleFixture, message: &str) -> Sandbox {
     sandbox.act_commit("1", message);
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
     sandbox.wait_for_worker("alpha", "1");
-    assert_eq!(state_of(&sandbox, "1"), "in progress: 1 commits on task-1, not on main");
+    assert_eq!(state_of(&sandbox, "1"), "in progress: 1 commit on task-1, not on main");
     sandbox
 }
 
@@ -51,7 +51,7 @@ fn a_fast_forward_or_a_merge_without_a_trailer_lands_by_own_commits() {
         let _ = sandbox.git(&merge);
         assert_eq!(
             state_of(&sandbox, "1"),
-            "landed: 1 own commits of task-1 are on main",
+            "landed: 1 own commit of task-1 on main",
             "{merge:?}"
         );
         let _ = sandbox
@@ -72,7 +72,7 @@ fn more_commits_after_a_merge_are_in_progress_again() {
     let _ = sandbox.git(&["merge", "--quiet", "--no-ff", BRANCH]);
     let worktree = sandbox.path(".claude/worktrees/alpha-task-1");
     let _ = sandbox.commit_all_in(&worktree, "more work");
-    assert_eq!(state_of(&sandbox, "1"), "in progress: 1 commits on task-1, not on main");
+    assert_eq!(state_of(&sandbox, "1"), "in progress: 1 commit on task-1, not on main");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn a_bundle_branch_speaks_for_both_its_tasks() {
     for task in ["1", "2"] {
         assert_eq!(
             state_of(&sandbox, task),
-            "in progress: 1 commits on task-1-2, not on main"
+            "in progress: 1 commit on task-1-2, not on main"
         );
     }
     let _ = sandbox
@@ -222,7 +222,7 @@ fn a_bundle_branch_speaks_for_both_its_tasks() {
     for task in ["1", "2"] {
         assert_eq!(
             state_of(&sandbox, task),
-            "landed: 1 own commits of task-1-2 are on main"
+            "landed: 1 own commit of task-1-2 on main"
         );
     }
 }
@@ -238,7 +238,7 @@ fn a_branch_pushed_from_another_clone_is_in_progress() {
     let _ = sandbox.git(&["fetch", "--quiet", "origin"]);
     assert_eq!(
         state_of(&sandbox, "1"),
-        "in progress: 1 commits on origin's task-1, not on main"
+        "in progress: 1 commit on origin's task-1, not on main"
     );
     let before = sandbox.listing();
     let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(10);
@@ -378,7 +378,7 @@ fn a_stale_local_main_completes_nothing() {
     let _ = sandbox.git(&["switch", "--quiet", "--no-track", "--create", BRANCH, "origin/main"]);
     let _ = sandbox.commit_all("work");
     let _ = sandbox.git(&["switch", "--quiet", "main"]);
-    assert_eq!(state_of(&sandbox, "1"), "in progress: 1 commits on task-1, not on main");
+    assert_eq!(state_of(&sandbox, "1"), "in progress: 1 commit on task-1, not on main");
 }
 
 #[test]

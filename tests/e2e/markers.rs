@@ -35,7 +35,7 @@ fn is_held_until_cleared(sandbox: &Sandbox, what: &str) {
     let hint = status
         .stdout
         .lines()
-        .find(|line| line.contains("→ orchestrate plumbing orchestrate-marker clear"));
+        .find(|line| line.contains("orchestrate plumbing orchestrate-marker clear"));
     assert!(hint.is_some_and(|hint| hint.contains(" 1")), "{what}: {status}");
     let _ = sandbox
         .orchestrate(&["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"])

@@ -34,7 +34,7 @@ fn every_state_says_why() {
         alpha · Ready · 1 of 6 landed · 1 running · 1 in progress · 1 parked
 
           1  landed part                               landed       trailer in [SHORT] on main
-          2  committed part                            in progress  1 commits on task-2, not on main
+          2  committed part                            in progress  1 commit on task-2, not on main
           3  running part                              running      the worker lease of task-3 is held (pid [PID] since [TIME])
           4  blocked part with a … line of a terminal  blocked      needs 2 (in progress) and 3 (running)
           5  free part                                 ready        

@@ -243,9 +243,12 @@ fn dependencies_critical_path_and_file_order_decide() {
         --- out
         nothing to dispatch: nothing is ready
           1     its worker ended without a commit (exit 0)
+                → look at the worker's log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 1
           2     needs 1 (held) and 3 (held)
           3     its worker ended without a commit (exit 0)
+                → look at the worker's log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 3
           4     its worker ended without a commit (exit 0)
+                → look at the worker's log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 4
           5     needs 4 (held)
         ");
 }
@@ -261,7 +264,7 @@ fn at_the_cap_and_when_paused_nothing_is_dispatched() {
     check!(sandbox, sandbox.orchestrate(&["alpha", "--detailed-exitcode"]), @r"
         exit 11
         --- out
-        nothing to dispatch: 1 units are in progress and max_parallel_units is 1; next would be 3
+        nothing to dispatch: 1 unit in progress and max_parallel_units is 1; next would be 3
         ");
     assert_eq!(sandbox.changes_since(&before), [""; 0]);
 

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use crate::answer::{Answer, Finding, Progress, ProgressKind};
 use crate::evidence::{Evidence, UnitRecords};
-use crate::identifier::{TaskId, Unit};
+use crate::identifier::{SpecId, TaskId, Unit};
 use crate::observed::Observed;
 use crate::process::Liveness;
 use crate::record::dispatch::DispatchRecord;
@@ -34,7 +34,7 @@ pub(crate) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
         .collect();
     let mut said = "no dispatch marker".to_string();
     for claim in &ours {
-        if let Some(progress) = claim.without_marker(task) {
+        if let Some(progress) = claim.without_marker(task, &evidence.spec) {
             return in_progress(progress);
         }
     }
@@ -56,7 +56,7 @@ enum OurClaim {
     /// The record or the launch record is there and cannot be read.
     Unreadable(String),
     /// The tower is at work, or cannot be shown not to be.
-    TowerAtWork { at: Timestamp, tower: String },
+    TowerAtWork { at: Timestamp, tower: String, lives: bool },
     /// The tower died before it reached the launch: the claim is void.
     Abandoned { at: Timestamp },
     /// The unit was handed over.
@@ -65,14 +65,10 @@ enum OurClaim {
 
 impl OurClaim {
     /// Returns the hold that needs no marker beside it. A launched unit without its marker was cleared by a person.
-    fn without_marker(&self, task: &TaskId) -> Option<Progress> {
+    fn without_marker(&self, task: &TaskId, spec: &SpecId) -> Option<Progress> {
         match self {
-            Self::Unreadable(why) => Some(unreadable(task, why)),
-            Self::TowerAtWork { tower, .. } => Some(Progress {
-                kind: ProgressKind::Claimed,
-                detail: format!("a tower is dispatching it ({tower})"),
-                hint: None,
-            }),
+            Self::Unreadable(why) => Some(unreadable(task, spec, why)),
+            Self::TowerAtWork { tower, lives, .. } => Some(at_work(task, spec, tower, *lives)),
             Self::Abandoned { .. } | Self::Launched { .. } => None,
         }
     }
@@ -102,10 +98,13 @@ fn our_claim(unit: &Unit, records: &UnitRecords) -> Option<OurClaim> {
         }
         Observed::Known(_) | Observed::Absent(_) => Some(match &records.tower {
             Observed::Known(Liveness::Dead) => OurClaim::Abandoned { at: record.dispatched },
-            Observed::Known(Liveness::Alive) | Observed::Absent(_) | Observed::Unknown(_) => OurClaim::TowerAtWork {
-                at: record.dispatched,
-                tower: record.tower.to_string(),
-            },
+            liveness @ (Observed::Known(Liveness::Alive) | Observed::Absent(_) | Observed::Unknown(_)) => {
+                OurClaim::TowerAtWork {
+                    at: record.dispatched,
+                    tower: record.tower.to_string(),
+                    lives: *liveness == Observed::Known(Liveness::Alive),
+                }
+            }
         }),
     }
 }
@@ -145,10 +144,11 @@ enum Verdict {
 }
 
 fn marker_holds(task: &TaskId, marker: &Observed<Timestamp>, ours: &[OurClaim], evidence: &Evidence) -> Verdict {
+    let spec = &evidence.spec;
     let at = match marker {
         Observed::Known(at) => *at,
         Observed::Absent(why) => return Verdict::Void(why.reason.clone()),
-        Observed::Unknown(why) => return Verdict::Holds(unreadable(task, &why.reason)),
+        Observed::Unknown(why) => return Verdict::Holds(unreadable(task, spec, &why.reason)),
     };
     // Our record was written when everything before it had been found void, and a tower that dies before it renews the
     // markers leaves the old ones beside it: what is not newer than the record is spoken for by the record.
@@ -159,12 +159,8 @@ fn marker_holds(task: &TaskId, marker: &Observed<Timestamp>, ours: &[OurClaim], 
         return match own {
             OurClaim::Launched { progress, .. } => Verdict::Holds(progress.clone()),
             OurClaim::Abandoned { .. } => Verdict::Void("its tower died before the launch".to_string()),
-            OurClaim::Unreadable(why) => Verdict::Holds(unreadable(task, why)),
-            OurClaim::TowerAtWork { tower, .. } => Verdict::Holds(Progress {
-                kind: ProgressKind::Claimed,
-                detail: format!("a tower is dispatching it ({tower})"),
-                hint: None,
-            }),
+            OurClaim::Unreadable(why) => Verdict::Holds(unreadable(task, spec, why)),
+            OurClaim::TowerAtWork { tower, lives, .. } => Verdict::Holds(at_work(task, spec, tower, *lives)),
         };
     }
     let age = evidence.now.seconds_since(at);
@@ -172,7 +168,7 @@ fn marker_holds(task: &TaskId, marker: &Observed<Timestamp>, ours: &[OurClaim], 
         return Verdict::Void(format!("a marker of {} ago is stale", at.age_at(evidence.now)));
     }
     if age < -evidence.stale_marker_seconds {
-        return Verdict::Holds(unreadable(task, "the marker lies in the future"));
+        return Verdict::Holds(unreadable(task, spec, "the marker lies in the future"));
     }
     Verdict::Holds(Progress {
         kind: ProgressKind::Claimed,
@@ -184,12 +180,23 @@ fn marker_holds(task: &TaskId, marker: &Observed<Timestamp>, ours: &[OurClaim], 
     })
 }
 
-fn unreadable(task: &TaskId, why: &str) -> Progress {
+/// A tower that cannot be shown to be dead holds the unit; where it cannot be shown to live either, a person decides.
+fn at_work(task: &TaskId, spec: &SpecId, tower: &str, lives: bool) -> Progress {
+    Progress {
+        kind: ProgressKind::Claimed,
+        detail: format!("a tower is dispatching it ({tower})"),
+        hint: (!lives).then(|| clear_hint(task, spec)),
+    }
+}
+
+fn unreadable(task: &TaskId, spec: &SpecId, why: &str) -> Progress {
     Progress {
         kind: ProgressKind::NeedsPerson,
         detail: why.to_string(),
-        hint: Some(format!(
-            "orchestrate plumbing orchestrate-marker clear specs/<spec> {task}, if nobody works on it"
-        )),
+        hint: Some(clear_hint(task, spec)),
     }
+}
+
+fn clear_hint(task: &TaskId, spec: &SpecId) -> String {
+    format!("if nobody works on it: orchestrate plumbing orchestrate-marker clear specs/{spec} {task}")
 }

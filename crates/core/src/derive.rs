@@ -5,7 +5,7 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 pub use crate::answer::{Answer, Finding, Progress, ProgressKind};
@@ -14,6 +14,7 @@ use crate::evidence::{BranchFacts, BranchSide, Evidence, Lease};
 use crate::graph::{Parking, TaskGraph};
 use crate::identifier::{CommitId, TaskId, Unit};
 use crate::observed::{Observed, Why};
+use crate::words::count;
 
 /// The rows of the table, in the order in which they decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,6 +99,18 @@ pub struct TaskReport {
     pub worker_still_running: bool,
     /// The reference bullet that parks the task, if one does.
     pub parked: Option<Parking>,
+}
+
+impl TaskReport {
+    /// Returns what a person can do about the task, where something holds it.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        match &self.state {
+            TaskState::InProgress(progress) => progress.hint.clone(),
+            TaskState::Unknown(why) => why.hint.clone(),
+            TaskState::Landed { .. } | TaskState::Ready | TaskState::Blocked { .. } => None,
+        }
+    }
 }
 
 /// The derived state of a bundle.
@@ -291,13 +304,16 @@ fn with_branches(task: &TaskId, evidence: &Evidence, ask: fn(&Unit, &BranchFacts
 fn own_commits_landed(unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
     let base = &evidence.base.name;
     if facts.ahead > 0 {
-        return Answer::No(format!("{} own commits of task-{unit} are not on {base}", facts.ahead));
+        return Answer::No(format!(
+            "{} of task-{unit} not on {base}",
+            count(facts.ahead, "own commit")
+        ));
     }
     match &facts.own {
         Observed::Known(0) => Answer::No(format!("task-{unit} has no own commits")),
-        Observed::Known(count) => Answer::Yes(Finding::Landed {
+        Observed::Known(number) => Answer::Yes(Finding::Landed {
             commit: facts.tip.clone(),
-            detail: format!("{count} own commits of task-{unit} are on {base}"),
+            detail: format!("{} of task-{unit} on {base}", count(*number, "own commit")),
         }),
         Observed::Absent(why) | Observed::Unknown(why) => Answer::Unknown(
             Why::new(format!(
@@ -323,8 +339,9 @@ fn own_commits(unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer 
     Answer::Yes(Finding::InProgress(Progress {
         kind: ProgressKind::Committed,
         detail: format!(
-            "{} commits on {place}task-{unit}, not on {}",
-            facts.ahead, evidence.base.name
+            "{} on {place}task-{unit}, not on {}",
+            count(facts.ahead, "commit"),
+            evidence.base.name
         ),
         hint: None,
     }))

@@ -7,7 +7,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::convert::Infallible;
 
-use crate::identifier::{BaseName, CommitId, TaskId, Unit};
+use crate::identifier::{BaseName, CommitId, SpecId, TaskId, Unit};
 use crate::observed::{Observed, Why};
 use crate::process::Liveness;
 use crate::record::dispatch::DispatchRecord;
@@ -107,6 +107,8 @@ pub type Markers = Vec<Observed<Timestamp>>;
 /// All evidence of one bundle at one instant.
 #[derive(Debug, Clone)]
 pub struct Evidence {
+    /// The bundle.
+    pub spec: SpecId,
     /// When it was gathered.
     pub now: Timestamp,
     /// The base it was gathered against.

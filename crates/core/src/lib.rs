@@ -23,4 +23,5 @@ pub mod select;
 pub mod time;
 pub mod trailer;
 mod unit;
+pub mod words;
 pub mod world;

@@ -7,14 +7,15 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::derive::{Progress, SpecState, TaskState};
+use crate::derive::{Progress, SpecState, TaskReport, TaskState};
 use crate::evidence::{Base, BranchFacts, BranchSide};
 use crate::graph::TaskGraph;
 use crate::identifier::{CommitId, TaskId, Unit, UnitName};
 use crate::observed::Observed;
-pub use crate::reason::{HaltReason, HoldReason, IdleReason};
+pub use crate::reason::{HaltReason, HoldReason, IdleReason, Waiting};
 use crate::record::dispatch::DispatchRecord;
 use crate::select::{Choice, select};
+use crate::words::count;
 use crate::world::{RegisteredWorktree, WorktreeDirectory, WorktreeFacts};
 
 /// What the step wants to do, decided before the lock and checked again under it.
@@ -109,10 +110,18 @@ pub fn intend(
 }
 
 fn nothing_ready(graph: &TaskGraph, state: &SpecState) -> NoDispatch {
-    let waiting: Vec<(TaskId, String)> = graph
+    let waiting: Vec<Waiting> = graph
         .tasks
         .iter()
-        .filter_map(|task| Some((task.id.clone(), waits_for(state, &task.id)?)))
+        .filter_map(|task| {
+            let what = waits_for(state, &task.id)?;
+            let hint = state.tasks.get(&task.id).and_then(TaskReport::hint);
+            Some(Waiting {
+                task: task.id.clone(),
+                what,
+                hint,
+            })
+        })
         .collect();
     let unread = state.tasks.values().find_map(|report| match &report.state {
         TaskState::Unknown(why) => Some(why.clone()),
@@ -185,7 +194,7 @@ pub fn start(
     match (local, worktree) {
         (None, _) => Ok((base.commit.clone(), BranchAct::Create)),
         (Some(facts), _) if facts.ahead > 0 => {
-            let now = format!("{} commits on its branch", facts.ahead);
+            let now = format!("{} on its branch", count(facts.ahead, "commit"));
             Err(NoDispatch::Hold(HoldReason::Moved { now }))
         }
         // A worktree may hold files of the branch's commit: its branch is not moved under it.

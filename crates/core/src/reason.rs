@@ -7,6 +7,7 @@ use core::fmt;
 
 use crate::identifier::{CommitId, TaskId};
 use crate::observed::Why;
+use crate::words::count;
 use crate::world::Fault;
 
 /// Why there is nothing to do.
@@ -22,7 +23,7 @@ pub enum IdleReason {
     /// No task is ready.
     NothingReady {
         /// Each open task with what it waits for.
-        waiting: Vec<(TaskId, String)>,
+        waiting: Vec<Waiting>,
     },
     /// As many units are in progress as the cap allows.
     AtCap {
@@ -35,6 +36,17 @@ pub enum IdleReason {
     },
     /// The cap is 0.
     Paused,
+}
+
+/// An open task that is not ready.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// The task.
+    pub task: TaskId,
+    /// What it waits for.
+    pub what: String,
+    /// What a person can do, where one is needed.
+    pub hint: Option<String>,
 }
 
 /// Why the step waits.
@@ -166,7 +178,7 @@ impl fmt::Display for IdleReason {
             }
             Self::NothingReady { waiting } => {
                 formatter.write_str("nothing is ready")?;
-                for (index, (task, what)) in waiting.iter().enumerate() {
+                for (index, Waiting { task, what, .. }) in waiting.iter().enumerate() {
                     write!(formatter, "{}{task}: {what}", if index == 0 { ": " } else { "; " })?;
                 }
                 Ok(())
@@ -174,7 +186,8 @@ impl fmt::Display for IdleReason {
             Self::AtCap { occupied, cap, next } => {
                 write!(
                     formatter,
-                    "{occupied} units are in progress and max_parallel_units is {cap}; next would be {next}"
+                    "{} in progress and max_parallel_units is {cap}; next would be {next}",
+                    count(*occupied, "unit")
                 )
             }
             Self::Paused => formatter.write_str("paused: max_parallel_units is 0"),

@@ -363,6 +363,7 @@ fn evidence(pull_requests: PullRequests, trailer: Trailer, branch: Branch, worke
     };
     let (markers, records) = claims(claim);
     Evidence {
+        spec: SpecId::parse("a").expect("spec"),
         now: Timestamp::from_seconds(NOW),
         base: Base {
             name: BaseName::parse("main").expect("base"),

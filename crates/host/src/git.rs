@@ -10,6 +10,8 @@ use orchestrate_core::place::BundleFile;
 use orchestrate_core::trailer::task_trailers;
 use orchestrate_core::world::{Branches, Fault, Race};
 
+use crate::reference_lock;
+
 use crate::files::FULL_DISK_HINT;
 
 /// Returns a libgit2 error as the reason of an unknown.
@@ -334,8 +336,11 @@ fn is_missing_path(repository: &Repository, commit: &CommitId, path: &str) -> bo
 /// Creates the unit's branch; loses when one is there.
 pub(crate) fn create_branch(repository: &Repository, name: &UnitName, at: &CommitId) -> Result<Race, Fault> {
     let reason = format!("branch: Created from {at}");
-    let created = oid(at).and_then(|at| repository.reference(&name.reference(), at, false, &reason).map(|_| ()));
-    raced(name, created)
+    set_branch(repository, name, || {
+        repository
+            .reference(&name.reference(), oid(at)?, false, &reason)
+            .map(drop)
+    })
 }
 
 /// Moves the unit's branch if it still is where it was seen.
@@ -346,13 +351,28 @@ pub(crate) fn advance_branch(
     to: &CommitId,
 ) -> Result<Race, Fault> {
     let reason = format!("branch: Reset to {to}");
-    let moved = oid(from).and_then(|from| {
-        let to = oid(to)?;
+    set_branch(repository, name, || {
         repository
-            .reference_matching(&name.reference(), to, true, from, &reason)
-            .map(|_| ())
-    });
-    raced(name, moved)
+            .reference_matching(&name.reference(), oid(to)?, true, oid(from)?, &reason)
+            .map(drop)
+    })
+}
+
+/// Acts on the unit's branch, once more if only the lock of a killed process stood in the way. The caller holds the
+/// bundle's lock, so that one tower at most breaks it.
+fn set_branch(
+    repository: &Repository,
+    name: &UnitName,
+    act: impl Fn() -> Result<(), git2::Error>,
+) -> Result<Race, Fault> {
+    let result = act();
+    match &result {
+        Err(error) if error.code() == ErrorCode::Locked => {
+            reference_lock::break_abandoned(repository.commondir(), name)?;
+            raced(name, act())
+        }
+        Ok(()) | Err(_) => raced(name, result),
+    }
 }
 
 fn raced(name: &UnitName, result: Result<(), git2::Error>) -> Result<Race, Fault> {

@@ -82,6 +82,15 @@ pub fn processes_in(directory: &Utf8Path) -> Observed<Vec<Occupant>> {
     }
 }
 
+/// Returns the processes that have a file open, which is named by its device and inode. Those of other users are left
+/// out, as in [`processes_in`]: the caller makes sure that the file is this user's.
+pub(crate) fn holders(file: (u64, u64)) -> Observed<Vec<Occupant>> {
+    match kernel::holders(file) {
+        Ok(found) => Observed::Known(found),
+        Err(why) => Observed::Unknown(Why::new(why)),
+    }
+}
+
 /// Returns the processes that started this one, nearest first.
 ///
 /// # Errors

@@ -13,6 +13,7 @@ pub mod layout;
 pub mod lease;
 pub mod overlay;
 pub mod process;
+mod reference_lock;
 pub mod repository;
 mod window;
 mod worktree;

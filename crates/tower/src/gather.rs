@@ -22,6 +22,7 @@ pub fn gather(world: &dyn World, spec: &SpecId, base: &Base, stale_marker_second
     let records = dispatches.map(|dispatches| with_launches(world, spec, dispatches));
     let starts = recorded_starts(&records);
     Evidence {
+        spec: spec.clone(),
         now: world.now(),
         base: base.clone(),
         branches: world.branches(spec, base, &starts),

@@ -235,7 +235,11 @@ fn hand_over(world: &mut dyn World, plan: &DispatchPlan) -> Result<HandOver, NoD
         Checkout::Complete => {}
         Checkout::InTheWay { paths } => {
             return Err(NoDispatch::Halt(vec![HaltReason::WorktreeTaken {
-                by: format!("files in the unit's worktree are in the way: {}", paths.join(", ")),
+                by: format!(
+                    "files in .claude/worktrees/{} are in the way: {}",
+                    name.worktree(),
+                    paths.join(", ")
+                ),
                 remedy: "move them away; nothing was overwritten".to_owned(),
             }]));
         }

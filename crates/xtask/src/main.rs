@@ -1,4 +1,4 @@
-//! The project's own tools: `cargo xtask check|gen|test|bench|make-repo`.
+//! The project's own tools: `cargo xtask check|gen|test|torture|bench|make-repo`.
 //!
 //! Owns no product state. What CI runs is here, so that it can be run and tested on any machine.
 
@@ -25,6 +25,7 @@ mod rust_text;
 mod test;
 mod tidy;
 mod tools;
+mod torture;
 mod workspace;
 
 use std::process::ExitCode;
@@ -47,7 +48,12 @@ enum Command {
     Gen(gen_docs::Arguments),
     Test(test::Arguments),
     Bench(bench::Arguments),
+    Torture(torture::Arguments),
     MakeRepo(make_repository::Arguments),
+    #[command(hide = true)]
+    TortureWorker(torture::WorkerArguments),
+    #[command(hide = true)]
+    TortureFilter(torture::FilterArguments),
 }
 
 fn main() -> ExitCode {
@@ -68,6 +74,9 @@ fn run(arguments: &Arguments) -> Result<bool> {
         Command::Gen(arguments) => gen_docs::run(arguments),
         Command::Test(arguments) => test::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Torture(arguments) => torture::run(arguments),
         Command::MakeRepo(arguments) => make_repository::run(arguments),
+        Command::TortureWorker(arguments) => torture::work(arguments),
+        Command::TortureFilter(arguments) => torture::filter(arguments),
     }
 }

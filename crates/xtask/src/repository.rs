@@ -3,7 +3,7 @@
 //! The history is the same for the same shape: fixed times, fixed texts. The first half of the bundle's tasks has
 //! landed by trailers, a few of the second half have a branch with a commit of its own, the others are open.
 
-mod bundle;
+pub(crate) mod bundle;
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -83,7 +83,9 @@ fn git(directory: &Path, arguments: &[&str]) -> Result<()> {
 }
 
 fn import(directory: &Path, shape: Shape) -> Result<()> {
-    let bundle = bundle::files(SPEC, shape.tasks)?;
+    let bundle = bundle::files(SPEC, shape.tasks, |task| {
+        bundle::dependency(task, shape.tasks)
+    })?;
     let mut child: Child = git_command(directory)
         .args(["fast-import", "--quiet"])
         .stdin(Stdio::piped())

@@ -1,13 +1,16 @@
 //! `cargo xtask test`: installs or names missing tools, then runs every kind of test and says how many passed.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::failure::{Context, Failure, Result};
 use crate::report::{Outcome, Report};
-use crate::workspace::{self, Workspace};
-use crate::{check, process, tools};
+use crate::{check, process, tools, torture, workspace};
+
+/// The torture that belongs to every test run: long enough to reach each failpoint, short enough to be run each time.
+const TORTURE: &[&str] = &["torture", "--towers", "8", "--rounds", "10"];
 
 /// Run every test of the workspace.
 #[derive(clap::Args)]
@@ -38,8 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     if ci {
         check::check(&root, &mut report)?;
     }
-    let workspace = workspace::read(&root)?;
-    report.record("torture", torture(&root, &workspace));
+    report.record("torture", torture(&root));
     report.record("documentation tests", documentation_tests(&root));
     let counts = if tools::has_nextest(&root, ci)? {
         nextest(&root, &arguments.runner)
@@ -54,13 +56,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     Ok(report.is_good())
 }
 
-/// Builds the binary that can be killed at named points, which the torture rounds need.
-fn torture(root: &Path, workspace: &Workspace) -> Result<Outcome> {
-    let target = workspace.target_directory.join("failpoints");
-    workspace::build_binary(root, &["--features", "failpoints"], &target)?;
-    Ok(Outcome::NotRun(
-        "not yet: torture (the binary with failpoints builds)".to_owned(),
-    ))
+/// Runs a few rounds of torture, in a process of its own: it takes over whatever its descendants leave behind.
+fn torture(root: &Path) -> Result<Outcome> {
+    let binary = torture::build(root)?;
+    let program = std::env::current_exe().context(|| "cannot tell this program's path".to_owned())?;
+    let mut arguments: Vec<OsString> = TORTURE.iter().map(Into::into).collect();
+    arguments.extend(["--binary".into(), binary.into()]);
+    let captured = process::capture(root, program, &arguments)?;
+    let lines: Vec<String> = captured.stdout.lines().chain(captured.stderr.lines()).map(str::to_owned).collect();
+    let last = captured.stdout.lines().last().unwrap_or("it printed nothing");
+    Ok(if captured.success {
+        Outcome::Passed(last.trim_start_matches("torture: ").to_owned())
+    } else {
+        Outcome::Failed(lines)
+    })
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

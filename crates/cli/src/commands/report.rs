@@ -2,7 +2,7 @@
 
 use orchestrate_core::exit;
 use orchestrate_core::identifier::TaskId;
-use orchestrate_core::plan::{HaltReason, IdleReason, NoDispatch};
+use orchestrate_core::plan::{HaltReason, IdleReason, NoDispatch, Waiting};
 use orchestrate_core::select::Choice;
 use orchestrate_tower::step::{Dispatched, HandOver, StepOutcome, StepReport};
 use serde_json::{Value, json};
@@ -73,11 +73,10 @@ fn lines(outcome: &StepOutcome) -> Vec<String> {
         ],
         StepOutcome::Nothing(NoDispatch::Idle(IdleReason::NothingReady { waiting })) => {
             let mut lines = vec!["nothing to dispatch: nothing is ready".to_owned()];
-            lines.extend(
-                waiting
-                    .iter()
-                    .map(|(task, what)| format!("  {:<5} {what}", task.as_str())),
-            );
+            for Waiting { task, what, hint } in waiting {
+                lines.push(format!("  {:<5} {what}", task.as_str()));
+                lines.extend(hint.as_ref().map(|hint| format!("        → {hint}")));
+            }
             lines
         }
         StepOutcome::Nothing(NoDispatch::Idle(reason)) => vec![format!("nothing to dispatch: {reason}")],

@@ -45,7 +45,7 @@ fn print_text(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
             "  {:<id_width$}  {title:<title_width$}  {state:<11}  {detail}",
             task.id.as_str()
         ));
-        if let Some(hint) = hint(report) {
+        if let Some(hint) = report.hint() {
             printer.line(&format!(
                 "  {:<id_width$}  {:<title_width$}  {:<11}  → {hint}",
                 "", "", ""
@@ -127,14 +127,6 @@ fn landed_by(report: &TaskReport, deciding: Row) -> String {
     }
 }
 
-fn hint(report: &TaskReport) -> Option<String> {
-    match &report.state {
-        TaskState::InProgress(progress) => progress.hint.clone(),
-        TaskState::Unknown(why) => why.hint.clone(),
-        TaskState::Landed { .. } | TaskState::Ready | TaskState::Blocked { .. } => None,
-    }
-}
-
 fn widest(survey: &Survey, width: impl Fn(&TaskNode) -> usize) -> usize {
     survey.graph.tasks.iter().map(width).max().unwrap_or(0)
 }
@@ -165,7 +157,7 @@ fn print_json(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
             };
             Some(json!({
                 "id": task.id, "title": task.title, "state": word(&survey.state, &task.id),
-                "detail": detail(survey, &task.id, report), "hint": hint(report),
+                "detail": detail(survey, &task.id, report), "hint": report.hint(),
                 "decided_by": report.decided_by.map(Row::name), "commit": commit,
                 "dependencies": task.dependencies, "parked": report.parked.as_ref().map(|parking| parking.place.section()),
             }))

@@ -29,3 +29,7 @@ pub(super) fn children() -> Result<Vec<u32>, String> {
 pub(super) fn processes_in(_directory: &Utf8Path) -> Result<Vec<Occupant>, String> {
     Err(WHY.to_owned())
 }
+
+pub(super) fn holders(_file: (u64, u64)) -> Result<Vec<Occupant>, String> {
+    Err(WHY.to_owned())
+}

@@ -131,12 +131,16 @@ pub(super) fn processes_in(directory: &Utf8Path) -> Result<Vec<Occupant>, String
     let mut found = Vec::new();
     for pid in pids()? {
         if works_in(pid, &physical, inode)? {
-            let name = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
-            let name = printable(String::from_utf8_lossy(&name).trim_end());
-            found.push(Occupant { pid, name });
+            found.push(occupant(pid));
         }
     }
     Ok(found)
+}
+
+fn occupant(pid: u32) -> Occupant {
+    let name = fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let name = printable(String::from_utf8_lossy(&name).trim_end());
+    Occupant { pid, name }
 }
 
 fn works_in(pid: u32, directory: &Utf8Path, inode: Option<(u64, u64)>) -> Result<bool, String> {
@@ -175,6 +179,38 @@ fn lies_below(link: &str, inode: (u64, u64)) -> bool {
         path.push_str("/..");
     }
     false
+}
+
+pub(super) fn holders(file: (u64, u64)) -> Result<Vec<Occupant>, String> {
+    let mut found = Vec::new();
+    for pid in pids()? {
+        if has_open(pid, file)? {
+            found.push(occupant(pid));
+        }
+    }
+    Ok(found)
+}
+
+fn has_open(pid: u32, file: (u64, u64)) -> Result<bool, String> {
+    let directory = format!("/proc/{pid}/fd");
+    let entries = match fs::read_dir(&directory) {
+        Ok(entries) => entries,
+        Err(error) if is_gone(&error) => return Ok(false),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied && is_above_us(pid)? => return Ok(false),
+        Err(error) => return Err(format!("cannot list {directory}: {error}")),
+    };
+    for entry in entries {
+        // A process that ends, or closes a file while we look, has it open no more.
+        let opened = entry.and_then(|entry| fs::metadata(entry.path()));
+        match opened {
+            Ok(metadata) if (metadata.dev(), metadata.ino()) == file => return Ok(true),
+            Ok(_) => {}
+            Err(error) if is_gone(&error) => {}
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && is_above_us(pid)? => return Ok(false),
+            Err(error) => return Err(format!("cannot look into {directory}: {error}")),
+        }
+    }
+    Ok(false)
 }
 
 /// Returns whether the process belongs to another user, or has capabilities that we do not have: as pid 1 of a

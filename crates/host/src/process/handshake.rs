@@ -14,6 +14,7 @@ use orchestrate_core::identifier::printable;
 use orchestrate_core::world::Fault;
 
 use super::{describe_end, open_log, scrubbed};
+use crate::failpoint::reach;
 
 /// An answer is at most this long.
 const LONGEST_ANSWER: u64 = 4096;
@@ -90,6 +91,7 @@ pub fn spawn_detached(start: &DetachedStart<'_>) -> Result<Handshake, Fault> {
         .stdout(Stdio::piped())
         .stderr(open_log(start.log)?);
     let mut child = command.spawn().map_err(|error| fault(error.to_string()))?;
+    reach("spawn.started");
     let pid = child.id();
     let stdout = child.stdout.take();
     let (sender, receiver) = channel();

@@ -7,12 +7,16 @@ use orchestrate_spec::{BundleTexts, brief};
 
 use crate::failure::{Context, Result};
 
-/// Returns the bundle's files, each with its path below the root.
-pub(super) fn files(spec: &str, tasks: usize) -> Result<Vec<(String, String)>> {
+/// Returns the bundle's files, each with its path below the root; `dependency` is the text of a task's dependencies.
+pub(crate) fn files(
+    spec: &str,
+    tasks: usize,
+    dependency: impl Fn(usize) -> String,
+) -> Result<Vec<(String, String)>> {
     let texts = [
         ("requirements.md", requirements(tasks)),
         ("design.md", design()),
-        ("tasks.md", task_list(tasks)),
+        ("tasks.md", task_list(tasks, dependency)),
         ("test-spec.md", test_spec(tasks)),
     ];
     let brief = ("kickoff-brief.md", kickoff_brief(spec, &texts)?);
@@ -68,7 +72,7 @@ fn design() -> String {
            **Alternatives considered:** One file for all parts.\n\n**Chosen because:** Parts then change alone.\n"
 }
 
-fn task_list(tasks: usize) -> String {
+fn task_list(tasks: usize, dependency: impl Fn(usize) -> String) -> String {
     let mut text = header("Tasks") + "## Tasks\n\n";
     for task in 1..=tasks {
         let _infallible = write!(
@@ -76,7 +80,7 @@ fn task_list(tasks: usize) -> String {
             "### Task {task} — Part {task}\n\n- **Deliverables:** src/part-{task}.txt, and its place in the list of\n  \
              parts that the reader sees first.\n- **Done when:** the file holds its revision and REQ-A1.{task} holds.\n\
              - **Dependencies:** {}\n- **Citations:** REQ-A1.{task}, D-1\n- **Estimated effort:** {}\n\n",
-            dependency(task, tasks),
+            dependency(task),
             if task % 3 == 0 { "half day" } else { "1 day" },
         );
     }
@@ -85,7 +89,7 @@ fn task_list(tasks: usize) -> String {
 
 /// Returns what the task waits for: an open task of an odd place needs a landed one, one of an even place its
 /// neighbour, so that some are ready and some blocked.
-fn dependency(task: usize, tasks: usize) -> String {
+pub(super) fn dependency(task: usize, tasks: usize) -> String {
     let landed = tasks / 2;
     if task == 1 {
         "none".to_owned()
@@ -123,7 +127,7 @@ mod tests {
     #[test]
     fn the_bundle_is_valid_and_signed() {
         for tasks in [1, 2, 20, 50] {
-            let files = files("synthetic", tasks).unwrap();
+            let files = files("synthetic", tasks, |task| dependency(task, tasks)).unwrap();
             let bytes = |index: usize| files[index].1.clone().into_bytes();
             let texts = BundleTexts {
                 requirements: bytes(0),

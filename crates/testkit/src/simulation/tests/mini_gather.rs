@@ -46,6 +46,7 @@ pub(super) fn gather(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Result<Evi
         };
     }
     Ok(Evidence {
+        spec: spec.clone(),
         history: world.history(spec, &base),
         branches,
         pull_requests: world.pull_requests(),
