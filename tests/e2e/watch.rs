@@ -95,7 +95,9 @@ fn a_spec_that_is_changed_while_it_runs_ends_it() {
     let text = sandbox
         .read("specs/alpha/design.md")
         .replace("Each task is one part.", "Each task is two parts.");
-    sandbox.write("specs/alpha/design.md", &text);
+    // In one step, as editors do: the loop must not see half a file.
+    sandbox.write("design.new", &text);
+    std::fs::rename(sandbox.path("design.new"), sandbox.path("specs/alpha/design.md")).expect("the file is moved");
     let _ = sandbox.git(&["merge", "--quiet", "--no-ff", "planwright/alpha/task-1"]);
     let output = watch.finish().exits(4);
     assert!(
