@@ -220,10 +220,7 @@ fn a_bundle_branch_speaks_for_both_its_tasks() {
         .says("would dispatch alpha task 3");
     let _ = sandbox.git(&["merge", "--quiet", "--no-ff", branch]);
     for task in ["1", "2"] {
-        assert_eq!(
-            state_of(&sandbox, task),
-            "landed: 1 own commit of task-1-2 on main"
-        );
+        assert_eq!(state_of(&sandbox, task), "landed: 1 own commit of task-1-2 on main");
     }
 }
 

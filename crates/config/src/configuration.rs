@@ -107,15 +107,9 @@ impl Configuration {
             let read = match text {
                 LayerSource::Absent => continue,
                 LayerSource::Unreadable(reason) => Err((path.clone(), reason)),
-                LayerSource::Bytes(bytes) if layer == Layer::Core => {
-                    Ok(lines::read_unchecked(&bytes))
-                }
-                LayerSource::Bytes(bytes) => lines::read_checked(&bytes).map_err(|malformed| {
-                    (
-                        format!("{path}:{}", malformed.line),
-                        malformed.reason.to_owned(),
-                    )
-                }),
+                LayerSource::Bytes(bytes) if layer == Layer::Core => Ok(lines::read_unchecked(&bytes)),
+                LayerSource::Bytes(bytes) => lines::read_checked(&bytes)
+                    .map_err(|malformed| (format!("{path}:{}", malformed.line), malformed.reason.to_owned())),
             };
             match read {
                 Ok(entries) => drop(files.insert(
@@ -131,24 +125,14 @@ impl Configuration {
                 }
                 Err((place, reason)) => {
                     let message = format!("the whole {layer} configuration is skipped: {reason}");
-                    skipped.push((
-                        layer,
-                        Warning {
-                            layer,
-                            place,
-                            message,
-                        },
-                    ));
+                    skipped.push((layer, Warning { layer, place, message }));
                 }
             }
         }
         let mut warnings: Vec<Warning> = skipped.into_iter().map(|(_, warning)| warning).collect();
         let core_was_unreadable = warnings.iter().any(|warning| warning.layer == Layer::Core);
         let supplied = files.remove(&Layer::Core);
-        files.insert(
-            Layer::Core,
-            core_layer(supplied, core_was_unreadable, &mut warnings),
-        );
+        files.insert(Layer::Core, core_layer(supplied, core_was_unreadable, &mut warnings));
         Ok((Self { files }, warnings))
     }
 
@@ -178,11 +162,7 @@ impl Configuration {
     }
 
     /// Returns the value of the highest layer that may set the key, and a warning for each that may not and does.
-    pub(crate) fn look_up(
-        &self,
-        key: &str,
-        layers: AllowedLayers,
-    ) -> (Option<Found<'_>>, Vec<Warning>) {
+    pub(crate) fn look_up(&self, key: &str, layers: AllowedLayers) -> (Option<Found<'_>>, Vec<Warning>) {
         let mut warnings = Vec::new();
         for (layer, file) in self.files.iter().rev() {
             let Some(entry) = file.entry(key) else {
@@ -220,9 +200,7 @@ impl Configuration {
 
     /// Returns the path of the core layer, for a message about a key that no layer sets.
     pub(crate) fn core_path(&self) -> &str {
-        self.files
-            .get(&Layer::Core)
-            .map_or(DEFAULTS_PLACE, |file| &file.path)
+        self.files.get(&Layer::Core).map_or(DEFAULTS_PLACE, |file| &file.path)
     }
 }
 
@@ -243,21 +221,15 @@ fn may_set(layers: AllowedLayers, layer: Layer, provenance: Provenance) -> bool 
         // The core's value of such a key is always the built-in one, see `core_layer`.
         (AllowedLayers::All, _) | (AllowedLayers::MachineLocalAndAdopter, Layer::Core) => true,
         (AllowedLayers::MachineLocalAndAdopter, Layer::RepositoryTracked) => false,
-        (AllowedLayers::MachineLocalAndAdopter, Layer::MachineLocal | Layer::Adopter) => {
-            match provenance {
-                Provenance::Machine => true,
-                Provenance::Repository => false,
-            }
-        }
+        (AllowedLayers::MachineLocalAndAdopter, Layer::MachineLocal | Layer::Adopter) => match provenance {
+            Provenance::Machine => true,
+            Provenance::Repository => false,
+        },
     }
 }
 
 /// Returns the core layer: the embedded one, or the supplied one completed by the keys that only this product has.
-fn core_layer(
-    supplied: Option<LayerFile>,
-    was_unreadable: bool,
-    warnings: &mut Vec<Warning>,
-) -> LayerFile {
+fn core_layer(supplied: Option<LayerFile>, was_unreadable: bool, warnings: &mut Vec<Warning>) -> LayerFile {
     let built_in = lines::read_unchecked(DEFAULTS.as_bytes());
     let path = DEFAULTS_PLACE.to_owned();
     let embedded = LayerFile {
@@ -289,10 +261,7 @@ fn core_layer(
 
 /// Removes a key that the core may not set, and returns the warning where that changes something.
 fn take_program(core: &mut LayerFile, key: &Key) -> Option<Warning> {
-    let position = core
-        .entries
-        .iter()
-        .position(|entry| entry.key == key.name)?;
+    let position = core.entries.iter().position(|entry| entry.key == key.name)?;
     let entry = core.entries.remove(position);
     (entry.value != key.default).then(|| Warning {
         layer: Layer::Core,

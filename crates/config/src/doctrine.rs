@@ -12,26 +12,17 @@ use crate::message::Warning;
 
 /// The documents that ship in the binary.
 const EMBEDDED: &[(&str, &str)] = &[
-    (
-        "execute-task",
-        include_str!("../../../doctrine/execute-task.md"),
-    ),
+    ("execute-task", include_str!("../../../doctrine/execute-task.md")),
     (
         "orchestration-concurrency",
         include_str!("../../../doctrine/orchestration-concurrency.md"),
     ),
-    (
-        "proportionality",
-        include_str!("../../../doctrine/proportionality.md"),
-    ),
+    ("proportionality", include_str!("../../../doctrine/proportionality.md")),
     (
         "selection-contract",
         include_str!("../../../doctrine/selection-contract.md"),
     ),
-    (
-        "spec-format",
-        include_str!("../../../doctrine/spec-format.md"),
-    ),
+    ("spec-format", include_str!("../../../doctrine/spec-format.md")),
 ];
 
 /// What a dispatch must be able to resolve before it does anything.
@@ -72,8 +63,7 @@ impl DocumentName {
     /// When the text is no document's name (exit 2).
     pub fn parse(text: &str) -> Result<Self, DoctrineError> {
         let name = text.strip_suffix(".md").unwrap_or(text);
-        let is_plain =
-            |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         if !name.is_empty() && !name.starts_with('-') && name.bytes().all(is_plain) {
             Ok(Self(Cow::Owned(name.to_owned())))
         } else {
@@ -209,16 +199,8 @@ pub fn required_for_dispatch() -> [DocumentName; 5] {
 #[must_use]
 pub fn candidates(name: &DocumentName) -> [Candidate; 3] {
     [
-        (
-            Layer::MachineLocal,
-            Root::Repository,
-            ".claude/doctrine.local",
-        ),
-        (
-            Layer::RepositoryTracked,
-            Root::Repository,
-            ".claude/doctrine",
-        ),
+        (Layer::MachineLocal, Root::Repository, ".claude/doctrine.local"),
+        (Layer::RepositoryTracked, Root::Repository, ".claude/doctrine"),
         (Layer::Adopter, Root::Adopter, "doctrine"),
     ]
     .map(|(layer, root, directory)| Candidate {
@@ -251,12 +233,7 @@ pub fn resolve(
     readings.sort_by_key(|reading| core::cmp::Reverse(reading.layer));
     let mut warnings = Vec::new();
     let mut chain = Vec::new();
-    for DocumentReading {
-        layer,
-        path,
-        source,
-    } in readings
-    {
+    for DocumentReading { layer, path, source } in readings {
         chain.push(path.clone());
         let reason = match source {
             DocumentSource::Absent => continue,
@@ -335,9 +312,7 @@ fn shadowing(name: &DocumentName, layer: Layer, path: &str) -> Vec<Warning> {
         return warnings;
     }
     if PROTECTED.contains(&name.as_str()) {
-        warn(format!(
-            "the {layer} layer replaces the protected rule document {name}"
-        ));
+        warn(format!("the {layer} layer replaces the protected rule document {name}"));
     }
     if DESCRIBES_BUILT_IN_RULES.contains(&name.as_str()) {
         warn(format!(

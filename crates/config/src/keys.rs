@@ -218,9 +218,8 @@ pub fn find(name: &str) -> Option<&'static Key> {
 /// Returns the reference of all keys as a Markdown table, for the generated documentation.
 #[must_use]
 pub fn reference_table() -> String {
-    let mut page = String::from(
-        "| key | default | values | set in | an illegal value | meaning |\n|---|---|---|---|---|---|\n",
-    );
+    let mut page =
+        String::from("| key | default | values | set in | an illegal value | meaning |\n|---|---|---|---|---|---|\n");
     for key in KEYS {
         let default = if key.default.is_empty() {
             "(empty)".to_owned()
@@ -234,9 +233,7 @@ pub fn reference_table() -> String {
             }
         };
         let illegal = match key.illegal_value {
-            IllegalValue::ByLayer => {
-                "stops when the repository sets it, else a warning and the core's value"
-            }
+            IllegalValue::ByLayer => "stops when the repository sets it, else a warning and the core's value",
             IllegalValue::BuiltInDefault => "a warning and the default",
         };
         let row = format_args!(
@@ -259,8 +256,7 @@ mod tests {
 
     #[test]
     fn the_defaults_file_and_the_table_say_the_same() {
-        let entries =
-            lines::read_checked(DEFAULTS.as_bytes()).expect("the defaults file is well-formed");
+        let entries = lines::read_checked(DEFAULTS.as_bytes()).expect("the defaults file is well-formed");
         let in_file: Vec<(&str, &str)> = entries
             .iter()
             .map(|entry| (entry.key.as_str(), entry.value.as_str()))
@@ -293,11 +289,7 @@ mod tests {
     fn kinds_check_values() {
         let words = Kind::Enum(&["on", "off", "auto"]);
         for (kind, good, bad) in [
-            (
-                Kind::Bool,
-                vec!["true", "false"],
-                vec!["", "True", "yes", "1"],
-            ),
+            (Kind::Bool, vec!["true", "false"], vec!["", "True", "yes", "1"]),
             (words, vec!["on", "auto"], vec!["", "ON", "on,off"]),
             (
                 Kind::PositiveInteger,
@@ -323,11 +315,10 @@ mod tests {
     fn the_reference_has_one_row_per_key() {
         let table = reference_table();
         assert_eq!(table.lines().count(), KEYS.len() + 2);
-        assert!(
-            table.lines().all(|line| line.matches('|').count() == 7),
-            "{table}"
-        );
-        assert!(table.contains("| `command_backend` | `[]` | inline list `[\"program\", \"argument\"]` | machine-local and adopter only |"));
+        assert!(table.lines().all(|line| line.matches('|').count() == 7), "{table}");
+        assert!(table.contains(
+            "| `command_backend` | `[]` | inline list `[\"program\", \"argument\"]` | machine-local and adopter only |"
+        ));
         assert!(table.contains("| `base_branch` | (empty) |"));
     }
 }

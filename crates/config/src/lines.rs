@@ -22,9 +22,7 @@ pub(crate) struct Malformed {
 
 /// Returns the entries of a file whose every line is checked.
 pub(crate) fn read_checked(bytes: &[u8]) -> Result<Vec<Entry>, Malformed> {
-    match lines(bytes)
-        .find_map(|(line, text)| malformed_because(text).map(|reason| Malformed { line, reason }))
-    {
+    match lines(bytes).find_map(|(line, text)| malformed_because(text).map(|reason| Malformed { line, reason })) {
         Some(malformed) => Err(malformed),
         None => Ok(read_unchecked(bytes)),
     }
@@ -88,9 +86,7 @@ fn malformed_because(line: &[u8]) -> Option<&'static str> {
     match trim_end(trim_start(line)) {
         [] | [b'#', ..] => None,
         [b'-'] => Some("a list item; lists are written inline, as `key: [a, b]`"),
-        [b'-', next, ..] if is_blank(*next) => {
-            Some("a list item; lists are written inline, as `key: [a, b]`")
-        }
+        [b'-', next, ..] if is_blank(*next) => Some("a list item; lists are written inline, as `key: [a, b]`"),
         b"---" | b"..." if !indented => None,
         _ if indented => Some("an indented line; every key starts its line"),
         text if text.contains(&b':') => None,

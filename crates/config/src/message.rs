@@ -78,9 +78,7 @@ impl ConfigurationError {
                 format!("correct or remove `{key}` at {place}")
             }
             Self::BrokenCore { place, .. } => {
-                format!(
-                    "repair {place}, or unset the variable that names it to use the built-in defaults"
-                )
+                format!("repair {place}, or unset the variable that names it to use the built-in defaults")
             }
         }
     }

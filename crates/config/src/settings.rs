@@ -132,9 +132,7 @@ impl Configuration {
     ///
     /// # Errors
     /// When the repository's or the core's map is illegal.
-    pub fn dispatch_backend_per_spec(
-        &self,
-    ) -> Result<Resolved<BTreeMap<SpecId, BackendChoice>>, ConfigurationError> {
+    pub fn dispatch_backend_per_spec(&self) -> Result<Resolved<BTreeMap<SpecId, BackendChoice>>, ConfigurationError> {
         self.read(&keys::DISPATCH_BACKEND_PER_SPEC, values::backend_map)
     }
 
@@ -210,13 +208,11 @@ impl Configuration {
                 warnings.push(replaced(&found, key, &reason, &instead));
                 built_in(key, parse).map(|value| resolved(value, Layer::Core, warnings))
             }
-            (IllegalValue::ByLayer, Layer::RepositoryTracked) => {
-                Err(ConfigurationError::IllegalRepositoryValue {
-                    place,
-                    key: name,
-                    reason,
-                })
-            }
+            (IllegalValue::ByLayer, Layer::RepositoryTracked) => Err(ConfigurationError::IllegalRepositoryValue {
+                place,
+                key: name,
+                reason,
+            }),
             (IllegalValue::ByLayer, Layer::Core) => Err(ConfigurationError::BrokenCore {
                 place,
                 key: name,
@@ -260,11 +256,7 @@ impl Configuration {
         parse: impl Fn(&str) -> Result<T, String>,
         mut warnings: Vec<Warning>,
     ) -> Result<Resolved<T>, ConfigurationError> {
-        let message = format!(
-            "{} is not set, so the default {} is used",
-            key.name,
-            shown(key.default)
-        );
+        let message = format!("{} is not set, so the default {} is used", key.name, shown(key.default));
         warnings.push(Warning {
             layer: Layer::Core,
             place: self.core_path().to_owned(),
@@ -275,10 +267,7 @@ impl Configuration {
 }
 
 /// Returns the table's default; a test holds that each is legal.
-fn built_in<T>(
-    key: &'static Key,
-    parse: impl Fn(&str) -> Result<T, String>,
-) -> Result<T, ConfigurationError> {
+fn built_in<T>(key: &'static Key, parse: impl Fn(&str) -> Result<T, String>) -> Result<T, ConfigurationError> {
     parse(key.default).map_err(|reason| ConfigurationError::BrokenCore {
         place: DEFAULTS_PLACE.to_owned(),
         key: key.name,

@@ -80,9 +80,7 @@ pub(crate) fn boolean(text: &str) -> Result<bool, String> {
 
 /// 1 to 15 digits, no leading zero, not 0 (`contract/core.md §12.3`).
 pub(crate) fn positive_integer(text: &str) -> Result<u64, String> {
-    let expected = || {
-        "expected a whole number from 1, of at most 15 digits, without leading zeroes".to_owned()
-    };
+    let expected = || "expected a whole number from 1, of at most 15 digits, without leading zeroes".to_owned();
     if is_number(text) && text.len() <= 15 && !text.starts_with('0') {
         text.parse().map_err(|_| expected())
     } else {
@@ -125,12 +123,7 @@ pub(crate) fn backend_choice(text: &str) -> Result<BackendChoice, String> {
     }
     BackendName::parse(text)
         .map(BackendChoice::Named)
-        .map_err(|invalid| {
-            format!(
-                "expected {FULL_SESSION} or a backend's name of {}",
-                invalid.expected
-            )
-        })
+        .map_err(|invalid| format!("expected {FULL_SESSION} or a backend's name of {}", invalid.expected))
 }
 
 /// `{spec: backend, …}` by the strict grammar of `contract/fleet.md §4.2`. YAML would take a trailing comma, keep the
@@ -142,9 +135,7 @@ pub(crate) fn backend_map(text: &str) -> Result<BTreeMap<SpecId, BackendChoice>,
         .ok_or("expected an inline map {spec: backend} on one line")?
         .trim();
     if body.contains(['{', '}', '[', ']']) {
-        return Err(
-            "expected a flat map {spec: backend}, without braces or brackets inside".to_owned(),
-        );
+        return Err("expected a flat map {spec: backend}, without braces or brackets inside".to_owned());
     }
     let mut map = BTreeMap::new();
     if body.is_empty() {
@@ -158,9 +149,7 @@ pub(crate) fn backend_map(text: &str) -> Result<BTreeMap<SpecId, BackendChoice>,
             .map_err(|invalid| format!("expected a spec's name of {}", invalid.expected))?;
         let choice = backend_choice(unquoted(value))?;
         if map.insert(spec.clone(), choice).is_some() {
-            return Err(format!(
-                "expected one entry for each spec, but `{spec}` has two"
-            ));
+            return Err(format!("expected one entry for each spec, but `{spec}` has two"));
         }
     }
     Ok(map)
@@ -170,10 +159,7 @@ fn unquoted(text: &str) -> &str {
     let text = text.trim();
     ['"', '\'']
         .into_iter()
-        .find_map(|quote| {
-            text.strip_prefix(quote)
-                .and_then(|rest| rest.strip_suffix(quote))
-        })
+        .find_map(|quote| text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)))
         .unwrap_or(text)
 }
 
@@ -184,15 +170,13 @@ pub(crate) fn argument_list(text: &str) -> Result<Vec<String>, String> {
     if !(text.starts_with('[') && text.ends_with(']')) {
         return Err("expected an inline list [\"program\", \"argument\"] on one line".to_owned());
     }
-    let arguments: Vec<String> = serde_yaml::from_str(text)
-        .map_err(|_| "expected an inline list of strings [\"program\", \"argument\"]")?;
+    let arguments: Vec<String> =
+        serde_yaml::from_str(text).map_err(|_| "expected an inline list of strings [\"program\", \"argument\"]")?;
     if arguments.iter().any(|argument| argument.contains('\0')) {
         return Err("expected arguments without NUL".to_owned());
     }
     match arguments.first() {
-        Some(program) if program.is_empty() => {
-            Err("expected the list to start with a program".to_owned())
-        }
+        Some(program) if program.is_empty() => Err("expected the list to start with a program".to_owned()),
         Some(program) if program.contains('/') && !program.starts_with('/') => Err(
             "expected the program as a bare name or an absolute path, because a relative one \
                 would be the repository's choice"

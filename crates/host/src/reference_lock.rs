@@ -21,8 +21,10 @@ use crate::identity;
 pub(crate) fn break_abandoned(common: &Path, name: &UnitName) -> Result<(), Fault> {
     let path = common.join(format!("{}.lock", name.reference()));
     let fault = |cause: String| {
-        Fault::new(format!("cannot set branch {}", name.branch()), cause)
-            .with_hint(format!("step again when it is free; if no git is at work here, remove {}", path.display()))
+        Fault::new(format!("cannot set branch {}", name.branch()), cause).with_hint(format!(
+            "step again when it is free; if no git is at work here, remove {}",
+            path.display()
+        ))
     };
     let unreadable = |error: std::io::Error| fault(format!("{} cannot be looked at: {error}", path.display()));
     let before = match fs::symlink_metadata(&path) {
@@ -31,7 +33,10 @@ pub(crate) fn break_abandoned(common: &Path, name: &UnitName) -> Result<(), Faul
         Err(error) => return Err(unreadable(error)),
     };
     if !before.file_type().is_file() || before.uid() != rustix::process::geteuid().as_raw() {
-        return Err(fault(format!("{} is no lock that this user's git made", path.display())));
+        return Err(fault(format!(
+            "{} is no lock that this user's git made",
+            path.display()
+        )));
     }
     match identity::holders((before.dev(), before.ino())) {
         Observed::Known(holders) if holders.is_empty() => {}
@@ -40,7 +45,9 @@ pub(crate) fn break_abandoned(common: &Path, name: &UnitName) -> Result<(), Faul
             return Err(fault(format!("git has locked it: {}", holders.join(", "))));
         }
         Observed::Absent(why) | Observed::Unknown(why) => {
-            return Err(fault(format!("git has locked it, and who holds the lock cannot be told: {why}")));
+            return Err(fault(format!(
+                "git has locked it, and who holds the lock cannot be told: {why}"
+            )));
         }
     }
     // A holder that was between its last write and its rename has ended the lock meanwhile.
@@ -81,20 +88,37 @@ mod tests {
         let repository = git2::Repository::init(keep.path()).expect("repository");
         let commits = ["one", "two"].map(|message| {
             let signature = git2::Signature::new("T", "t@example.invalid", &git2::Time::new(0, 0)).expect("signature");
-            let tree = repository.treebuilder(None).and_then(|tree| tree.write()).expect("tree");
+            let tree = repository
+                .treebuilder(None)
+                .and_then(|tree| tree.write())
+                .expect("tree");
             let tree = repository.find_tree(tree).expect("tree");
-            let commit = repository.commit(None, &signature, &signature, message, &tree, &[]).expect("commit");
+            let commit = repository
+                .commit(None, &signature, &signature, message, &tree, &[])
+                .expect("commit");
             CommitId::parse(&commit.to_string()).expect("id")
         });
         let name = UnitName::parse("alpha:task-1").expect("name");
         let lock = repository.commondir().join(format!("{}.lock", name.reference()));
         fs::create_dir_all(lock.parent().expect("parent")).expect("directory");
-        Fixture { _keep: keep, repository, commits, name, lock }
+        Fixture {
+            _keep: keep,
+            repository,
+            commits,
+            name,
+            lock,
+        }
     }
 
     #[test]
     fn a_lock_that_nobody_has_open_is_broken() {
-        let Fixture { repository, commits: [one, two], name, lock, .. } = &fixture();
+        let Fixture {
+            repository,
+            commits: [one, two],
+            name,
+            lock,
+            ..
+        } = &fixture();
         File::create(lock).expect("lock");
         assert_eq!(create_branch(repository, name, one), Ok(Race::Won));
         File::create(lock).expect("lock");
@@ -105,7 +129,13 @@ mod tests {
 
     #[test]
     fn a_lock_that_a_process_has_open_stays() {
-        let Fixture { repository, commits: [one, _], name, lock, .. } = &fixture();
+        let Fixture {
+            repository,
+            commits: [one, _],
+            name,
+            lock,
+            ..
+        } = &fixture();
         let held = File::create(lock).expect("lock");
         let fault = create_branch(repository, name, one).expect_err("held");
         assert!(fault.cause.contains(&format!("pid {}", std::process::id())), "{fault}");
@@ -116,7 +146,13 @@ mod tests {
 
     #[test]
     fn what_is_no_lock_file_stays() {
-        let Fixture { repository, commits: [one, _], name, lock, .. } = &fixture();
+        let Fixture {
+            repository,
+            commits: [one, _],
+            name,
+            lock,
+            ..
+        } = &fixture();
         fs::create_dir(lock).expect("directory");
         assert!(create_branch(repository, name, one).is_err());
         assert!(lock.is_dir());

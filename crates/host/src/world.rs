@@ -20,7 +20,7 @@ use crate::git::{self, BaseQuestion};
 use crate::process::{self, DetachedStart, Handshake, RunOptions, run_bounded};
 use crate::repository::{self, Repository};
 use crate::window::Windows;
-use crate::{clock, files, identity, lease, worktree};
+use crate::{checkout, clock, files, identity, lease, worktree};
 
 /// How long origin may take to name its HEAD.
 const REMOTE_HEAD_TIMEOUT: Duration = Duration::from_secs(20);
@@ -235,7 +235,7 @@ impl World for RealWorld {
     }
 
     fn checkout(&mut self, name: &UnitName) -> Result<Checkout, Fault> {
-        worktree::checkout(&self.repository, name)
+        checkout::checkout(&self.repository, name)
     }
 
     fn spawn(&mut self, record: &DispatchRecord) -> Result<Spawned, Fault> {

@@ -98,11 +98,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 
 /// Returns the small or the large repository, made at its first use.
 fn repository_for(folder: &Path, large: bool) -> Result<PathBuf> {
-    let (name, shape) = if large {
-        ("large", LARGE)
-    } else {
-        ("small", SMALL)
-    };
+    let (name, shape) = if large { ("large", LARGE) } else { ("small", SMALL) };
     let directory = folder.join(name);
     if !directory.exists() {
         repository::make(&directory, shape)?;
@@ -117,10 +113,6 @@ fn print_comparison(comparison: &Comparison) {
     );
     for (name, [ours, yardstick]) in [("cpu", &comparison.cpu), ("wall", &comparison.wall)] {
         let ratio = measure::ratio(ours.median, yardstick.median);
-        println!(
-            "  {name:<6}{:>30}{:>30}{ratio:>8}",
-            ours.render(),
-            yardstick.render()
-        );
+        println!("  {name:<6}{:>30}{:>30}{ratio:>8}", ours.render(), yardstick.render());
     }
 }

@@ -58,10 +58,7 @@ pub(crate) fn check(root: &Path, report: &mut Report) -> Result<()> {
 fn without_building(root: &Path, report: &mut Report) -> Result<Workspace> {
     report.record("format", format(root));
     let workspace = workspace::read(root)?;
-    report.record(
-        "dependency rule",
-        Ok(dependencies::check(&workspace.members)),
-    );
+    report.record("dependency rule", Ok(dependencies::check(&workspace.members)));
     tidy::run(root, &workspace, report)?;
     Ok(workspace)
 }

@@ -10,18 +10,9 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("orchestrate-config", &["core"]),
     ("orchestrate-host", &["core"]),
     ("orchestrate-workers", &["core", "host"]),
-    (
-        "orchestrate-tower",
-        &["core", "spec", "config", "host", "workers"],
-    ),
-    (
-        "orchestrate-directive",
-        &["core", "config", "host", "workers"],
-    ),
-    (
-        "orchestrate-monitor",
-        &["core", "config", "host", "workers"],
-    ),
+    ("orchestrate-tower", &["core", "spec", "config", "host", "workers"]),
+    ("orchestrate-directive", &["core", "config", "host", "workers"]),
+    ("orchestrate-monitor", &["core", "config", "host", "workers"]),
     ("orchestrate-dashboard", &["core"]),
     ("orchestrate-demo", &["core", "spec", "host"]),
     (
@@ -56,10 +47,7 @@ pub(crate) fn check(members: &[Member]) -> Outcome {
     if members.is_empty() {
         findings.push("cargo metadata names no member".to_owned());
     }
-    judged(
-        findings,
-        format!("{} members, {edges} dependencies", members.len()),
-    )
+    judged(findings, format!("{} members, {edges} dependencies", members.len()))
 }
 
 fn forbidden_edges(member: &Member, members: &[Member]) -> Vec<String> {
@@ -67,14 +55,12 @@ fn forbidden_edges(member: &Member, members: &[Member]) -> Vec<String> {
         return Vec::new();
     }
     let Some((_, allowed)) = ALLOWED.iter().find(|(name, _)| *name == member.name) else {
-        return vec![format!(
-            "{}: is in no row of the dependency rule",
-            member.name
-        )];
+        return vec![format!("{}: is in no row of the dependency rule", member.name)];
     };
-    let inner = member.dependencies.iter().filter(|dependency| {
-        !dependency.development && members.iter().any(|other| other.name == dependency.name)
-    });
+    let inner = member
+        .dependencies
+        .iter()
+        .filter(|dependency| !dependency.development && members.iter().any(|other| other.name == dependency.name));
     let is_allowed = |name: &str| {
         name.strip_prefix("orchestrate-")
             .is_some_and(|short| allowed.contains(&short))
@@ -114,10 +100,7 @@ fn manifest_faults(member: &Member) -> Vec<String> {
         }
     }
     if !has_lints {
-        faults.push(format!(
-            "{}: has no [lints] workspace = true",
-            member.manifest_path
-        ));
+        faults.push(format!("{}: has no [lints] workspace = true", member.manifest_path));
     }
     faults
 }
@@ -166,11 +149,7 @@ mod tests {
                 &[("orchestrate-core", false), ("git2", false)],
                 MANIFEST,
             ),
-            member(
-                "orchestrate-testkit",
-                &[("orchestrate-host", false)],
-                MANIFEST,
-            ),
+            member("orchestrate-testkit", &[("orchestrate-host", false)], MANIFEST),
         ];
         assert_eq!(faults(&members), Vec::<String>::new());
     }
@@ -179,11 +158,7 @@ mod tests {
     fn any_other_edge_is_named() {
         let members = [
             member("orchestrate-core", &[("orchestrate-host", false)], MANIFEST),
-            member(
-                "orchestrate-host",
-                &[("orchestrate-testkit", false)],
-                MANIFEST,
-            ),
+            member("orchestrate-host", &[("orchestrate-testkit", false)], MANIFEST),
             member("orchestrate-testkit", &[], MANIFEST),
         ];
         let expected = [

@@ -48,8 +48,7 @@ pub(crate) fn write(root: &Path, binary: &Path) -> Result<()> {
     for page in pages(root, binary)? {
         let path = root.join(page.path);
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder)
-                .context(|| format!("cannot make {}", folder.display()))?;
+            std::fs::create_dir_all(folder).context(|| format!("cannot make {}", folder.display()))?;
         }
         std::fs::write(&path, page.text).context(|| format!("cannot write {}", path.display()))?;
         println!("wrote   {}", page.path);
@@ -60,9 +59,7 @@ pub(crate) fn write(root: &Path, binary: &Path) -> Result<()> {
 /// Compares every document with what would be written.
 pub(crate) fn check(root: &Path, binary: &Path) -> Result<Outcome> {
     let pages = pages(root, binary)?;
-    let is_stale = |page: &&Page| {
-        std::fs::read_to_string(root.join(page.path)).ok().as_ref() != Some(&page.text)
-    };
+    let is_stale = |page: &&Page| std::fs::read_to_string(root.join(page.path)).ok().as_ref() != Some(&page.text);
     let stale = pages.iter().filter(is_stale);
     let findings = stale
         .map(|page| format!("{}: is not up to date: run cargo xtask gen", page.path))
@@ -189,10 +186,7 @@ mod tests {
 
     #[test]
     fn a_section_holds_the_help_without_trailing_blanks() {
-        let section = help_section(
-            &["plumbing".to_owned(), "list".to_owned()],
-            "Lists  \n\nUsage: x\n\n",
-        );
+        let section = help_section(&["plumbing".to_owned(), "list".to_owned()], "Lists  \n\nUsage: x\n\n");
         assert_eq!(
             section,
             "\n## orchestrate plumbing list\n\n```text\nLists\n\nUsage: x\n```\n"
@@ -204,19 +198,10 @@ mod tests {
     fn a_page_that_differs_or_is_missing_is_stale() {
         let folder = tempfile::tempdir().unwrap();
         let silent = Path::new("/bin/true");
-        assert!(matches!(
-            check(folder.path(), silent).unwrap(),
-            Outcome::Failed(_)
-        ));
+        assert!(matches!(check(folder.path(), silent).unwrap(), Outcome::Failed(_)));
         write(folder.path(), silent).unwrap();
-        assert!(matches!(
-            check(folder.path(), silent).unwrap(),
-            Outcome::Passed(_)
-        ));
+        assert!(matches!(check(folder.path(), silent).unwrap(), Outcome::Passed(_)));
         std::fs::write(folder.path().join("docs/reference/exit-codes.md"), "old").unwrap();
-        assert!(matches!(
-            check(folder.path(), silent).unwrap(),
-            Outcome::Failed(_)
-        ));
+        assert!(matches!(check(folder.path(), silent).unwrap(), Outcome::Failed(_)));
     }
 }

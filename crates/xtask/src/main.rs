@@ -6,11 +6,7 @@
     clippy::disallowed_methods,
     reason = "a developer's tool: it starts cargo and git by argv and reads CI; no product code is in this crate"
 )]
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "its reports are its output"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "its reports are its output")]
 
 mod bench;
 mod check;

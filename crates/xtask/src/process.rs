@@ -23,11 +23,7 @@ pub(crate) fn exists(program: &str, argument: &str) -> bool {
 }
 
 /// Runs the program with our terminal; returns whether it succeeded.
-pub(crate) fn succeeds<A: AsRef<OsStr>>(
-    directory: &Path,
-    program: impl AsRef<OsStr>,
-    arguments: &[A],
-) -> Result<bool> {
+pub(crate) fn succeeds<A: AsRef<OsStr>>(directory: &Path, program: impl AsRef<OsStr>, arguments: &[A]) -> Result<bool> {
     let program = program.as_ref();
     let status = Command::new(program)
         .args(arguments)
@@ -69,11 +65,7 @@ pub(crate) fn capture<A: AsRef<OsStr>>(
 }
 
 /// Returns the standard output of a program that has to succeed.
-pub(crate) fn output<A: AsRef<OsStr>>(
-    directory: &Path,
-    program: impl AsRef<OsStr>,
-    arguments: &[A],
-) -> Result<String> {
+pub(crate) fn output<A: AsRef<OsStr>>(directory: &Path, program: impl AsRef<OsStr>, arguments: &[A]) -> Result<String> {
     let program = program.as_ref();
     let captured = capture(directory, program, arguments)?;
     if captured.success {

@@ -92,13 +92,7 @@ mod tests {
     #[test]
     fn findings_are_listed_below_the_name() {
         let outcome = judged(vec!["x.rs:1: bad".into()], "1 file");
-        assert_eq!(
-            render("rule", &outcome),
-            "FAILED  rule\n        x.rs:1: bad"
-        );
-        assert_eq!(
-            render("rule", &judged(vec![], "1 file")),
-            "ok      rule: 1 file"
-        );
+        assert_eq!(render("rule", &outcome), "FAILED  rule\n        x.rs:1: bad");
+        assert_eq!(render("rule", &judged(vec![], "1 file")), "ok      rule: 1 file");
     }
 }

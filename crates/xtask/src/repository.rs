@@ -35,10 +35,8 @@ pub(crate) struct Shape {
 
 /// Makes the repository in a folder that does not exist or is empty, with main checked out.
 pub(crate) fn make(directory: &Path, shape: Shape) -> Result<()> {
-    std::fs::create_dir_all(directory)
-        .context(|| format!("cannot make {}", directory.display()))?;
-    let mut entries =
-        std::fs::read_dir(directory).context(|| format!("cannot read {}", directory.display()))?;
+    std::fs::create_dir_all(directory).context(|| format!("cannot make {}", directory.display()))?;
+    let mut entries = std::fs::read_dir(directory).context(|| format!("cannot read {}", directory.display()))?;
     if entries.next().is_some() {
         return Err(Failure::new(format!(
             "cannot make a repository in {}: it is not empty",
@@ -47,10 +45,7 @@ pub(crate) fn make(directory: &Path, shape: Shape) -> Result<()> {
     }
     git(directory, &["init", "--quiet", "--initial-branch=main"])?;
     git(directory, &["config", "user.name", "Bench"])?;
-    git(
-        directory,
-        &["config", "user.email", "bench@example.invalid"],
-    )?;
+    git(directory, &["config", "user.email", "bench@example.invalid"])?;
     import(directory, shape)?;
     git(directory, &["pack-refs", "--all"])?;
     git(directory, &["checkout", "--quiet", "--force", "main"])
@@ -83,24 +78,19 @@ fn git(directory: &Path, arguments: &[&str]) -> Result<()> {
 }
 
 fn import(directory: &Path, shape: Shape) -> Result<()> {
-    let bundle = bundle::files(SPEC, shape.tasks, |task| {
-        bundle::dependency(task, shape.tasks)
-    })?;
+    let bundle = bundle::files(SPEC, shape.tasks, |task| bundle::dependency(task, shape.tasks))?;
     let mut child: Child = git_command(directory)
         .args(["fast-import", "--quiet"])
         .stdin(Stdio::piped())
         .spawn()
         .context(|| "cannot start git fast-import".to_owned())?;
     let written = match child.stdin.take() {
-        Some(input) => write_history(BufWriter::new(input), shape, &bundle)
-            .context(|| "cannot write the history".to_owned()),
-        None => Err(Failure::new(
-            "cannot write the history: git fast-import has no input",
-        )),
+        Some(input) => {
+            write_history(BufWriter::new(input), shape, &bundle).context(|| "cannot write the history".to_owned())
+        }
+        None => Err(Failure::new("cannot write the history: git fast-import has no input")),
     };
-    let status = child
-        .wait()
-        .context(|| "cannot wait for git fast-import".to_owned())?;
+    let status = child.wait().context(|| "cannot wait for git fast-import".to_owned())?;
     written?;
     if status.success() {
         Ok(())
@@ -110,24 +100,14 @@ fn import(directory: &Path, shape: Shape) -> Result<()> {
 }
 
 /// Writes everything as a fast-import stream. Mark `n + 1` is main's nth commit, mark 1 the one with the bundle.
-fn write_history(
-    mut output: impl Write,
-    shape: Shape,
-    bundle: &[(String, String)],
-) -> std::io::Result<()> {
+fn write_history(mut output: impl Write, shape: Shape, bundle: &[(String, String)]) -> std::io::Result<()> {
     header(&mut output, "main", 1, 0, "feat: the synthetic bundle\n")?;
     for (path, text) in bundle {
         writeln!(output, "M 100644 inline {path}")?;
         data(&mut output, text)?;
     }
     for number in 1..=shape.commits {
-        header(
-            &mut output,
-            "main",
-            number + 1,
-            number,
-            &message(shape, number),
-        )?;
+        header(&mut output, "main", number + 1, number, &message(shape, number))?;
         writeln!(output, "M 100644 inline src/part-{}.txt", number % FILES)?;
         data(&mut output, &format!("revision {number}\n"))?;
     }
@@ -141,8 +121,7 @@ fn write_history(
 /// Writes one branch, at a commit of main or one commit beyond it.
 fn write_branch(mut output: impl Write, shape: Shape, number: usize) -> std::io::Result<()> {
     let landed = shape.tasks / 2;
-    let own_task =
-        (number < TASKS_IN_PROGRESS && landed + number < shape.tasks).then(|| landed + number + 1);
+    let own_task = (number < TASKS_IN_PROGRESS && landed + number < shape.tasks).then(|| landed + number + 1);
     let name = match own_task {
         Some(task) => format!("planwright/{SPEC}/task-{task}"),
         None => format!("planwright/other-{}/task-{}", number / 50, number % 50 + 1),
@@ -152,30 +131,15 @@ fn write_branch(mut output: impl Write, shape: Shape, number: usize) -> std::io:
         return write!(output, "reset refs/heads/{name}\nfrom :{from}\n\n");
     }
     let mark = shape.commits + 2 + number;
-    header(
-        &mut output,
-        &name,
-        mark,
-        from,
-        &format!("feat: own work {number}\n"),
-    )?;
+    header(&mut output, &name, mark, from, &format!("feat: own work {number}\n"))?;
     write!(output, "from :{from}\nM 100644 inline own/{number}.txt\n")?;
     data(&mut output, "own\n")
 }
 
-fn header(
-    mut output: impl Write,
-    branch: &str,
-    mark: usize,
-    minute: usize,
-    message: &str,
-) -> std::io::Result<()> {
+fn header(mut output: impl Write, branch: &str, mark: usize, minute: usize, message: &str) -> std::io::Result<()> {
     let time = START + 60 * minute;
     write!(output, "commit refs/heads/{branch}\nmark :{mark}\n")?;
-    writeln!(
-        output,
-        "committer Bench <bench@example.invalid> {time} +0000"
-    )?;
+    writeln!(output, "committer Bench <bench@example.invalid> {time} +0000")?;
     data(output, message)
 }
 
@@ -224,17 +188,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let directory = folder.path().join("repository");
         make(&directory, SHAPE).unwrap();
-        assert_eq!(
-            lines(&directory, &["rev-list", "main"]).len(),
-            SHAPE.commits + 1
-        );
+        assert_eq!(lines(&directory, &["rev-list", "main"]).len(), SHAPE.commits + 1);
         let trailers = lines(
             &directory,
-            &[
-                "log",
-                "--format=%(trailers:key=Planwright-Task,valueonly)",
-                "main",
-            ],
+            &["log", "--format=%(trailers:key=Planwright-Task,valueonly)", "main"],
         );
         let trailers: Vec<_> = trailers.iter().filter(|line| !line.is_empty()).collect();
         assert_eq!(trailers.len(), SHAPE.trailers);
@@ -244,11 +201,7 @@ mod tests {
             SHAPE.branches + 1
         );
         assert_eq!(
-            lines(
-                &directory,
-                &["rev-list", "main..planwright/synthetic/task-4"]
-            )
-            .len(),
+            lines(&directory, &["rev-list", "main..planwright/synthetic/task-4"]).len(),
             1
         );
         assert!(lines(&directory, &["status", "--porcelain"]).is_empty());

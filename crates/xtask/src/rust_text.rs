@@ -197,23 +197,18 @@ fn attribute_at(trees: &[TokenTree], index: usize) -> Option<Attribute<'_>> {
             inner: false,
             length: 2,
         }),
-        [hash, bang, TokenTree::Group(group), ..] if is(hash, '#') && is(bang, '!') => {
-            Some(Attribute {
-                group,
-                inner: true,
-                length: 3,
-            })
-        }
+        [hash, bang, TokenTree::Group(group), ..] if is(hash, '#') && is(bang, '!') => Some(Attribute {
+            group,
+            inner: true,
+            length: 3,
+        }),
         _ => None,
     }
 }
 
 /// Returns whether the attribute is `cfg(test)` or a `cfg(all(test, …))`, which imply a test build.
 fn is_test_gate(attribute: &Group) -> bool {
-    let text = attribute
-        .stream()
-        .to_string()
-        .replace(char::is_whitespace, "");
+    let text = attribute.stream().to_string().replace(char::is_whitespace, "");
     text == "cfg(test)" || text.starts_with("cfg(all(test,")
 }
 
@@ -281,15 +276,13 @@ mod tests {
 
     #[test]
     fn comments_and_documentation_are_gone() {
-        let source =
-            "//! \"merge\"\n/// \"merge\"\nfn f() { /* \"merge\" */ g(\"kept\"); } // \"merge\"\n";
+        let source = "//! \"merge\"\n/// \"merge\"\nfn f() { /* \"merge\" */ g(\"kept\"); } // \"merge\"\n";
         assert_eq!(texts(source), ["kept"]);
     }
 
     #[test]
     fn every_kind_of_literal_is_unescaped() {
-        let source =
-            r####"fn f() { g("m\x65rge", r#"a"b"#, b"bytes", c"see", '"', "\u{61}\n"); }"####;
+        let source = r####"fn f() { g("m\x65rge", r#"a"b"#, b"bytes", c"see", '"', "\u{61}\n"); }"####;
         assert_eq!(texts(source), ["merge", "a\"b", "bytes", "see", "a\n"]);
     }
 
@@ -316,10 +309,9 @@ mod tests {
 
     #[test]
     fn tokens_know_their_line_and_function() {
-        let tokens =
-            read("fn a() {\n \"x\"; }\nfn b() { if c { \"y\" } \"z\"; }\nconst D: &str = \"w\";")
-                .unwrap()
-                .tokens;
+        let tokens = read("fn a() {\n \"x\"; }\nfn b() { if c { \"y\" } \"z\"; }\nconst D: &str = \"w\";")
+            .unwrap()
+            .tokens;
         let places: Vec<_> = tokens
             .iter()
             .filter_map(|token| token.text().map(|text| (text, token.line, token.function)))

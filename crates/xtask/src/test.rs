@@ -63,7 +63,12 @@ fn torture(root: &Path) -> Result<Outcome> {
     let mut arguments: Vec<OsString> = TORTURE.iter().map(Into::into).collect();
     arguments.extend(["--binary".into(), binary.into()]);
     let captured = process::capture(root, program, &arguments)?;
-    let lines: Vec<String> = captured.stdout.lines().chain(captured.stderr.lines()).map(str::to_owned).collect();
+    let lines: Vec<String> = captured
+        .stdout
+        .lines()
+        .chain(captured.stderr.lines())
+        .map(str::to_owned)
+        .collect();
     let last = captured.stdout.lines().last().unwrap_or("it printed nothing");
     Ok(if captured.success {
         Outcome::Passed(last.trim_start_matches("torture: ").to_owned())
@@ -83,20 +88,15 @@ fn nextest(root: &Path, extra: &[String]) -> Result<Counts> {
     let results = root.join("target/nextest/default/junit.xml");
     match std::fs::remove_file(&results) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(Failure::new(format!(
-                "cannot remove {}: {error}",
-                results.display()
-            )));
+            return Err(Failure::new(format!("cannot remove {}: {error}", results.display())));
         }
         Ok(()) | Err(_) => {}
     }
     let mut arguments = vec!["nextest", "run"];
     arguments.extend(selection(extra));
     let good = process::succeeds(root, process::cargo(), &arguments)?;
-    let text = std::fs::read_to_string(&results)
-        .context(|| "nextest left no results, see above".to_owned())?;
-    let counts =
-        junit_counts(&text).ok_or_else(|| Failure::new("cannot read nextest's results"))?;
+    let text = std::fs::read_to_string(&results).context(|| "nextest left no results, see above".to_owned())?;
+    let counts = junit_counts(&text).ok_or_else(|| Failure::new("cannot read nextest's results"))?;
     agreed(good, counts)
 }
 
@@ -126,9 +126,7 @@ fn selection(extra: &[String]) -> impl Iterator<Item = &str> {
         .iter()
         .any(|argument| argument.starts_with("-p") || argument.starts_with("--package"));
     let everything = (!names_package).then_some("--workspace");
-    everything
-        .into_iter()
-        .chain(extra.iter().map(String::as_str))
+    everything.into_iter().chain(extra.iter().map(String::as_str))
 }
 
 fn documentation_tests(root: &Path) -> Result<Outcome> {
@@ -137,10 +135,7 @@ fn documentation_tests(root: &Path) -> Result<Outcome> {
     }
     let counts = run_and_count(root, &["test", "--doc", "--workspace"])?;
     if counts.failed > 0 {
-        return Ok(Outcome::Failed(vec![format!(
-            "{} failed, see above",
-            counts.failed
-        )]));
+        return Ok(Outcome::Failed(vec![format!("{} failed, see above", counts.failed)]));
     }
     Ok(Outcome::Passed(format!("{} passed", counts.passed)))
 }
@@ -149,8 +144,7 @@ fn documentation_tests(root: &Path) -> Result<Outcome> {
 fn any_documentation_tests(root: &Path) -> Result<bool> {
     for path in workspace::files(root)? {
         if path.starts_with("crates/") && path.ends_with(".rs") {
-            let text = std::fs::read_to_string(root.join(&path))
-                .context(|| format!("cannot read {path}"))?;
+            let text = std::fs::read_to_string(root.join(&path)).context(|| format!("cannot read {path}"))?;
             let opens = |line: &str| line.starts_with("/// ```") || line.starts_with("//! ```");
             if text.lines().any(|line| opens(line.trim_start())) {
                 return Ok(true);
@@ -180,9 +174,7 @@ fn run_and_count(root: &Path, arguments: &[&str]) -> Result<Counts> {
             }
         }
     }
-    let status = child
-        .wait()
-        .context(|| "cannot wait for cargo test".to_owned())?;
+    let status = child.wait().context(|| "cannot wait for cargo test".to_owned())?;
     agreed(status.success(), counts)
 }
 
@@ -202,9 +194,7 @@ fn result_line_counts(line: &str) -> Option<Counts> {
 /// Refuses counts without a failure from a runner that failed: it broke outside the tests.
 fn agreed(good: bool, counts: Counts) -> Result<Counts> {
     if !good && counts.failed == 0 {
-        return Err(Failure::new(
-            "the test runner failed outside the tests, see above",
-        ));
+        return Err(Failure::new("the test runner failed outside the tests, see above"));
     }
     Ok(counts)
 }
@@ -217,13 +207,7 @@ mod tests {
     fn counts_come_from_the_root_element() {
         let text = "<?xml version=\"1.0\"?>\n<testsuites name=\"nextest-run\" tests=\"12\" failures=\"2\" errors=\"1\" \
                     uuid=\"x\">\n<testsuite name=\"a\" tests=\"3\" failures=\"0\" errors=\"0\">";
-        assert_eq!(
-            junit_counts(text),
-            Some(Counts {
-                passed: 9,
-                failed: 3
-            })
-        );
+        assert_eq!(junit_counts(text), Some(Counts { passed: 9, failed: 3 }));
         assert_eq!(junit_counts("<testsuites name=\"x\">"), None);
         assert_eq!(junit_counts(""), None);
     }
@@ -231,23 +215,14 @@ mod tests {
     #[test]
     fn counts_come_from_result_lines() {
         let line = "test result: FAILED. 3 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s";
-        assert_eq!(
-            result_line_counts(line),
-            Some(Counts {
-                passed: 3,
-                failed: 1
-            })
-        );
+        assert_eq!(result_line_counts(line), Some(Counts { passed: 3, failed: 1 }));
         assert_eq!(result_line_counts("test a ... ok"), None);
     }
 
     #[test]
     fn everything_is_selected_unless_a_package_is_named() {
         let selected = |extra: &[&str]| {
-            let extra: Vec<String> = extra
-                .iter()
-                .map(|argument| (*argument).to_owned())
-                .collect();
+            let extra: Vec<String> = extra.iter().map(|argument| (*argument).to_owned()).collect();
             selection(&extra).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(selected(&[]), "--workspace");
@@ -257,26 +232,8 @@ mod tests {
 
     #[test]
     fn a_runner_that_broke_is_no_success() {
-        assert!(
-            agreed(
-                false,
-                Counts {
-                    passed: 5,
-                    failed: 0
-                }
-            )
-            .is_err()
-        );
-        assert!(
-            agreed(
-                false,
-                Counts {
-                    passed: 5,
-                    failed: 1
-                }
-            )
-            .is_ok()
-        );
+        assert!(agreed(false, Counts { passed: 5, failed: 0 }).is_err());
+        assert!(agreed(false, Counts { passed: 5, failed: 1 }).is_ok());
         assert!(agreed(true, Counts::default()).is_ok());
     }
 }

@@ -71,19 +71,12 @@ fn install_packages(root: &Path, packages: &[&str]) -> Result<()> {
 
 /// Returns whether nextest can be used, after installing it when asked to.
 pub(crate) fn has_nextest(root: &Path, install: bool) -> Result<bool> {
-    let look = || {
-        process::capture(root, process::cargo(), &["nextest", "--version"])
-            .map(|captured| captured.success)
-    };
+    let look = || process::capture(root, process::cargo(), &["nextest", "--version"]).map(|captured| captured.success);
     if look()? || !install {
         return look();
     }
     println!("installing: cargo-nextest");
-    if !process::succeeds(
-        root,
-        process::cargo(),
-        &["install", "cargo-nextest", "--locked"],
-    )? {
+    if !process::succeeds(root, process::cargo(), &["install", "cargo-nextest", "--locked"])? {
         println!("cannot install cargo-nextest: cargo test is used in its place");
     }
     look()

@@ -17,10 +17,10 @@ mod worker;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::failure::{Context, Failure, Result};
+use crate::failure::{Context, Result};
 use crate::workspace;
 
 use failpoints::Schedule;
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
 }
 
 /// Builds the binary that can be killed at named points.
-pub(crate) fn build(root: &std::path::Path) -> Result<PathBuf> {
+pub(crate) fn build(root: &Path) -> Result<PathBuf> {
     let target = workspace::read(root)?.target_directory.join("failpoints");
     workspace::build_binary(root, &["--features", "failpoints"], &target)
 }
@@ -68,41 +68,68 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let root = workspace::root()?;
     let names = failpoints::names(&root)?;
     let binary = match &arguments.binary {
-        Some(binary) => binary.canonicalize().context(|| format!("cannot find {}", binary.display()))?,
+        Some(binary) => binary
+            .canonicalize()
+            .context(|| format!("cannot find {}", binary.display()))?,
         None => build(&root)?,
     };
-    let seed = arguments.seed.unwrap_or_else(|| u64::from(std::process::id()));
-    let schedule = Schedule { names: &names, rounds: arguments.rounds, seed };
-    let processes = Processes::adopt()?;
+    let schedule = Schedule {
+        names: &names,
+        rounds: arguments.rounds,
+        seed: arguments.seed.unwrap_or_else(|| u64::from(std::process::id())),
+    };
+    let begin = Instant::now();
     let folder = tempfile::Builder::new().prefix("orchestrate-torture-").tempdir();
     let folder = folder.context(|| "cannot make a temporary folder".to_owned())?;
-    let template = Place::new(&folder.path().join("template"), &binary, &processes);
+    let outcome = run_rounds(arguments, folder.path(), &binary, &schedule);
+    if outcome.as_ref().map_or(true, |outcome| outcome.keep) {
+        println!("kept    {}", folder.keep().display());
+    }
+    let Outcome { rounds, numbers, .. } = outcome?;
+    println!("failpoints hit: {}", numbers.coverage(&names));
+    println!("took    {:.0?}", begin.elapsed());
+    let Schedule { seed, .. } = schedule;
+    println!(
+        "torture: rounds {rounds}, towers {}, seed {seed}: {numbers}",
+        arguments.towers
+    );
+    Ok(numbers.is_good())
+}
+
+/// What a run came to.
+struct Outcome {
+    rounds: u64,
+    numbers: Numbers,
+    /// Whether there is something to look at.
+    keep: bool,
+}
+
+fn run_rounds(arguments: &Arguments, folder: &Path, binary: &Path, schedule: &Schedule<'_>) -> Result<Outcome> {
+    let processes = Processes::adopt()?;
+    let template = Place::new(&folder.join("template"), binary, &processes);
     template.make_template()?;
     let program = std::env::current_exe().context(|| "cannot tell this program's path".to_owned())?;
     let run = Run {
-        folder: folder.path(),
+        folder,
         template: &template.repository,
-        binary: &binary,
+        binary,
         program: &program,
         processes: &processes,
-        schedule: &schedule,
+        schedule,
         towers: arguments.towers,
     };
-    let rounds = arguments.round.map_or(0..arguments.rounds, |round| round..round + 1);
-    let begin = Instant::now();
-    let mut numbers = Numbers::default();
-    let mut keep = false;
-    for number in rounds.clone() {
+    let mut outcome = Outcome {
+        rounds: 0,
+        numbers: Numbers::default(),
+        keep: arguments.keep,
+    };
+    for number in arguments.round.map_or(0..arguments.rounds, |round| round..round + 1) {
         let before = Instant::now();
-        let round = run.round(number).map_err(|failure| Failure::new(format!("round {number} of seed {seed}: {failure}")));
-        let round = match round {
-            Ok(round) => round,
-            Err(failure) => {
-                println!("kept    {}", folder.keep().display());
-                return Err(failure);
-            }
-        };
-        numbers.add(&round);
+        let round = run
+            .round(number)
+            .context(|| format!("round {number} of seed {}", schedule.seed))?;
+        outcome.rounds += 1;
+        outcome.numbers.add(&round);
         if arguments.verbose {
             println!("round   {number}: {} ({:.1?})", round.summary(), before.elapsed());
             for failure in &round.failures {
@@ -110,23 +137,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             }
         }
         if !round.violations.is_empty() {
-            report(number, seed, &round);
-        }
-        if arguments.keep || !round.violations.is_empty() {
-            keep = true;
-        } else {
+            report(number, schedule.seed, &round);
+            outcome.keep = true;
+        } else if !arguments.keep {
             round.remove()?;
         }
     }
-    if keep {
-        println!("kept    {}", folder.keep().display());
-    }
-    let never: Vec<&str> = names.iter().map(String::as_str).filter(|name| !numbers.hits.contains_key(*name)).collect();
-    let hit = names.len() - never.len();
-    println!("failpoints hit: {hit} of {}{}", names.len(), if never.is_empty() { String::new() } else { format!(", never: {}", never.join(", ")) });
-    println!("took    {:.0?}", begin.elapsed());
-    println!("torture: rounds {}, towers {}, seed {seed}: {numbers}", rounds.end - rounds.start, arguments.towers);
-    Ok(numbers.is_good())
+    Ok(outcome)
 }
 
 fn report(number: u64, seed: u64, round: &Round) {
@@ -173,6 +190,17 @@ impl Numbers {
         }
     }
 
+    /// Returns how many of the points have killed something, and which have not.
+    fn coverage(&self, names: &[String]) -> String {
+        let is_missing = |name: &&str| !self.hits.contains_key(*name);
+        let missing: Vec<&str> = names.iter().map(String::as_str).filter(is_missing).collect();
+        let hit = format!("{} of {}", names.len() - missing.len(), names.len());
+        if missing.is_empty() {
+            return hit;
+        }
+        format!("{hit}; never: {}", missing.join(", "))
+    }
+
     fn is_good(&self) -> bool {
         self.double + self.lost + self.stuck + self.other == 0
     }
@@ -180,7 +208,17 @@ impl Numbers {
 
 impl fmt::Display for Numbers {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dispatches, workers, kills, double, lost, stuck, other, helped, hits: _ } = self;
+        let Self {
+            dispatches,
+            workers,
+            kills,
+            double,
+            lost,
+            stuck,
+            other,
+            helped,
+            hits: _,
+        } = self;
         write!(
             formatter,
             "dispatches {dispatches}, workers {workers}, kills {kills}, double dispatches {double}, \
@@ -195,7 +233,13 @@ mod tests {
 
     #[test]
     fn the_last_line_carries_the_numbers_and_one_fault_is_enough() {
-        let mut numbers = Numbers { dispatches: 9, workers: 8, kills: 7, helped: 3, ..Numbers::default() };
+        let mut numbers = Numbers {
+            dispatches: 9,
+            workers: 8,
+            kills: 7,
+            helped: 3,
+            ..Numbers::default()
+        };
         assert_eq!(
             numbers.to_string(),
             "dispatches 9, workers 8, kills 7, double dispatches 0, lost commits 0, stuck units 0, other faults 0, \
@@ -204,5 +248,9 @@ mod tests {
         assert!(numbers.is_good());
         numbers.lost = 1;
         assert!(!numbers.is_good());
+        let names = ["a", "b"].map(str::to_owned);
+        assert_eq!(numbers.coverage(&names), "0 of 2; never: a, b");
+        numbers.hits = names.iter().map(|name| (name.clone(), 1)).collect();
+        assert_eq!(numbers.coverage(&names), "2 of 2");
     }
 }

@@ -50,8 +50,7 @@ pub(crate) struct Workspace {
 pub(crate) fn read(root: &Path) -> Result<Workspace> {
     let arguments = ["metadata", "--format-version", "1", "--no-deps"];
     let text = process::output(root, process::cargo(), &arguments)?;
-    let metadata: Value =
-        serde_json::from_str(&text).context(|| "cannot read cargo metadata".into())?;
+    let metadata: Value = serde_json::from_str(&text).context(|| "cannot read cargo metadata".into())?;
     let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
     let members = packages
         .iter()
@@ -65,12 +64,8 @@ pub(crate) fn read(root: &Path) -> Result<Workspace> {
 
 fn member(root: &Path, package: &Value) -> Result<Member> {
     let path = PathBuf::from(string(package, "manifest_path")?);
-    let manifest =
-        std::fs::read_to_string(&path).context(|| format!("cannot read {}", path.display()))?;
-    let dependencies = package["dependencies"]
-        .as_array()
-        .cloned()
-        .unwrap_or_default();
+    let manifest = std::fs::read_to_string(&path).context(|| format!("cannot read {}", path.display()))?;
+    let dependencies = package["dependencies"].as_array().cloned().unwrap_or_default();
     let dependencies = dependencies
         .iter()
         .map(|dependency| {
@@ -84,11 +79,7 @@ fn member(root: &Path, package: &Value) -> Result<Member> {
         name: string(package, "name")?,
         dependencies,
         manifest,
-        manifest_path: path
-            .strip_prefix(root)
-            .unwrap_or(&path)
-            .display()
-            .to_string(),
+        manifest_path: path.strip_prefix(root).unwrap_or(&path).display().to_string(),
     })
 }
 
@@ -99,13 +90,7 @@ fn string(value: &Value, key: &str) -> Result<String> {
 
 /// Returns the files git tracks or would add, below the root, with `/`.
 pub(crate) fn files(root: &Path) -> Result<Vec<String>> {
-    let arguments = [
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ];
+    let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let text = process::output(root, "git", &arguments)?;
     let mut files: Vec<String> = text
         .split('\0')

@@ -1,3 +1,5 @@
+//! The four layers: which one speaks, what is malformed, what is ignored.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -59,10 +61,7 @@ fn without_files_every_key_has_its_default_from_the_core() {
 
 #[test]
 fn a_key_of_another_product_can_be_read() {
-    let (configuration, _) = load(vec![text(
-        Layer::RepositoryTracked,
-        "version_file: VERSION",
-    )]);
+    let (configuration, _) = load(vec![text(Layer::RepositoryTracked, "version_file: VERSION")]);
     assert_eq!(configuration.get("version_file"), Ok("VERSION"));
 }
 
@@ -109,25 +108,16 @@ fn a_malformed_file_is_an_error_only_in_the_repository() {
         text(Layer::RepositoryTracked, "max_parallel_units: 5\n- a"),
         unreadable(Layer::RepositoryTracked),
     ] {
-        let error = Configuration::load(vec![
-            text(Layer::MachineLocal, "max_parallel_units: 7"),
-            bad,
-        ])
-        .expect_err("malformed");
+        let error =
+            Configuration::load(vec![text(Layer::MachineLocal, "max_parallel_units: 7"), bad]).expect_err("malformed");
         assert_eq!(error.exit_class(), 4);
     }
     for layer in [Layer::MachineLocal, Layer::Adopter] {
         for bad in [text(layer, "max_parallel_units: 7\n- a"), unreadable(layer)] {
-            let (configuration, warnings) = load(vec![
-                bad,
-                text(Layer::RepositoryTracked, "max_parallel_units: 5"),
-            ]);
+            let (configuration, warnings) = load(vec![bad, text(Layer::RepositoryTracked, "max_parallel_units: 5")]);
             assert_eq!(configuration.get("max_parallel_units"), Ok("5"));
             assert_eq!(
-                warnings
-                    .iter()
-                    .map(|warning| warning.layer)
-                    .collect::<Vec<_>>(),
+                warnings.iter().map(|warning| warning.layer).collect::<Vec<_>>(),
                 [layer]
             );
         }
@@ -136,8 +126,7 @@ fn a_malformed_file_is_an_error_only_in_the_repository() {
 
 #[test]
 fn messages_name_the_file_the_line_and_the_remedy() {
-    let error = Configuration::load(vec![text(Layer::RepositoryTracked, "a: 1\n  - b")])
-        .expect_err("malformed");
+    let error = Configuration::load(vec![text(Layer::RepositoryTracked, "a: 1\n  - b")]).expect_err("malformed");
     assert_eq!(
         error.to_string(),
         "cannot read the repository's configuration: .claude/planwright.yml:2: a list item; lists are written inline, as `key: [a, b]`"
@@ -162,10 +151,7 @@ fn a_supplied_core_is_taken_unchecked_and_completed_by_our_own_keys() {
         "- not: checked\nmax_parallel_units: 9\ncommand_backend: [evil]",
     )]);
     assert_eq!(configuration.get("max_parallel_units"), Ok("9"));
-    assert_eq!(
-        configuration.get("stale_lock_threshold"),
-        Err(LookupError::Unset)
-    );
+    assert_eq!(configuration.get("stale_lock_threshold"), Err(LookupError::Unset));
     assert_eq!(configuration.get("watch_interval_seconds"), Ok("30"));
     assert_eq!(configuration.get("command_backend"), Ok("[]"));
     assert_eq!(
@@ -180,10 +166,7 @@ fn a_supplied_core_is_taken_unchecked_and_completed_by_our_own_keys() {
 #[test]
 fn a_core_that_cannot_be_read_has_no_fallback_for_planwrights_keys() {
     let (configuration, warnings) = load(vec![unreadable(Layer::Core)]);
-    assert_eq!(
-        configuration.get("max_parallel_units"),
-        Err(LookupError::Unset)
-    );
+    assert_eq!(configuration.get("max_parallel_units"), Err(LookupError::Unset));
     assert_eq!(configuration.get("command_backend"), Ok("[]"));
     assert_eq!(warnings.len(), 1);
 }
@@ -200,10 +183,7 @@ fn the_first_text_of_a_layer_that_is_there_counts() {
         unreadable(Layer::Adopter),
         text(Layer::Adopter, "max_parallel_units: 8"),
     ]);
-    assert_eq!(
-        (configuration.get("max_parallel_units"), warnings.len()),
-        (Ok("3"), 1)
-    );
+    assert_eq!((configuration.get("max_parallel_units"), warnings.len()), (Ok("3"), 1));
 }
 
 #[test]
@@ -242,9 +222,7 @@ fn a_clone_cannot_choose_a_program() {
     ];
     for (texts, value, ignored) in cases {
         let (configuration, _) = load(texts);
-        let explained = configuration
-            .explain("command_backend")
-            .expect("set in the core");
+        let explained = configuration.explain("command_backend").expect("set in the core");
         assert_eq!(explained.value, value);
         assert_eq!(
             explained
@@ -254,11 +232,12 @@ fn a_clone_cannot_choose_a_program() {
                 .collect::<Vec<_>>(),
             ignored
         );
-        assert!(explained.warnings.iter().all(|warning| {
-            warning
-                .message
-                .contains("a cloned repository cannot choose a program")
-        }));
+        assert!(
+            explained
+                .warnings
+                .iter()
+                .all(|warning| { warning.message.contains("a cloned repository cannot choose a program") })
+        );
     }
 }
 
@@ -269,8 +248,7 @@ fn hostile_files() -> impl Strategy<Value = Files> {
     let line = (0..keys::KEYS.len(), "[\\[{]?\\PC{0,20}[\\]}]?")
         .prop_map(|(key, value)| format!("{}: {value}\n", keys::KEYS[key].name));
     let rest = proptest::array::uniform4(proptest::collection::vec(any::<u8>(), 0..60));
-    (line, rest)
-        .prop_map(|(line, files)| files.map(|bytes| [line.clone().into_bytes(), bytes].concat()))
+    (line, rest).prop_map(|(line, files)| files.map(|bytes| [line.clone().into_bytes(), bytes].concat()))
 }
 
 proptest! {

@@ -1,3 +1,5 @@
+//! The overlay chain of rule documents, and the embedded ones.
+
 use super::*;
 
 fn name(text: &str) -> DocumentName {
@@ -17,10 +19,7 @@ fn bytes(layer: Layer, text: &str) -> DocumentReading {
 }
 
 fn unreadable(layer: Layer) -> DocumentReading {
-    reading(
-        layer,
-        DocumentSource::Unreadable("is a directory".to_owned()),
-    )
+    reading(layer, DocumentSource::Unreadable("is a directory".to_owned()))
 }
 
 /// What the resolution of a document comes to: layer, text and number of warnings, or the exit number.
@@ -43,11 +42,7 @@ fn names_can_stand_in_a_path() {
     for bad in [
         "", ".md", "-a", "A", "a/b", "..", "../a", "a.b", "a b", "a\n", "a.md.md", "é",
     ] {
-        assert_eq!(
-            DocumentName::parse(bad),
-            Err(DoctrineError::InvalidName),
-            "{bad:?}"
-        );
+        assert_eq!(DocumentName::parse(bad), Err(DoctrineError::InvalidName), "{bad:?}");
     }
 }
 
@@ -69,11 +64,7 @@ fn candidates_are_in_order_of_precedence() {
                 Root::Repository,
                 ".claude/doctrine/gate-wiring.md".to_owned()
             ),
-            (
-                Layer::Adopter,
-                Root::Adopter,
-                "doctrine/gate-wiring.md".to_owned()
-            ),
+            (Layer::Adopter, Root::Adopter, "doctrine/gate-wiring.md".to_owned()),
         ]
     );
 }
@@ -88,10 +79,7 @@ fn the_highest_layer_that_holds_the_document_speaks() {
         ]
     };
     let said = |layer, text: &str| Ok((layer, text.to_owned(), 0));
-    assert_eq!(
-        outcome("house-rules", all()),
-        said(Layer::MachineLocal, "local")
-    );
+    assert_eq!(outcome("house-rules", all()), said(Layer::MachineLocal, "local"));
     assert_eq!(
         outcome(
             "house-rules",
@@ -104,10 +92,7 @@ fn the_highest_layer_that_holds_the_document_speaks() {
     );
     assert_eq!(
         outcome("execute-task", vec![]),
-        said(
-            Layer::Core,
-            embedded(&name("execute-task")).expect("embedded")
-        )
+        said(Layer::Core, embedded(&name("execute-task")).expect("embedded"))
     );
 }
 
@@ -138,10 +123,7 @@ fn a_broken_candidate_is_an_error_only_in_the_repository() {
         assert_eq!(
             outcome(
                 "house-rules",
-                vec![
-                    bytes(Layer::MachineLocal, "l"),
-                    broken(Layer::RepositoryTracked)
-                ]
+                vec![bytes(Layer::MachineLocal, "l"), broken(Layer::RepositoryTracked)]
             ),
             Ok((Layer::MachineLocal, "l".to_owned(), 0))
         );
@@ -150,16 +132,9 @@ fn a_broken_candidate_is_an_error_only_in_the_repository() {
 
 #[test]
 fn a_candidate_outside_its_root_is_refused_in_every_layer() {
-    for layer in [
-        Layer::MachineLocal,
-        Layer::RepositoryTracked,
-        Layer::Adopter,
-    ] {
+    for layer in [Layer::MachineLocal, Layer::RepositoryTracked, Layer::Adopter] {
         assert_eq!(
-            outcome(
-                "execute-task",
-                vec![reading(layer, DocumentSource::Escapes)]
-            ),
+            outcome("execute-task", vec![reading(layer, DocumentSource::Escapes)]),
             Err(2),
             "{layer}"
         );
@@ -168,12 +143,8 @@ fn a_candidate_outside_its_root_is_refused_in_every_layer() {
 
 #[test]
 fn a_missing_document_names_the_chain() {
-    let absent = [
-        Layer::MachineLocal,
-        Layer::RepositoryTracked,
-        Layer::Adopter,
-    ]
-    .map(|layer| reading(layer, DocumentSource::Absent));
+    let absent = [Layer::MachineLocal, Layer::RepositoryTracked, Layer::Adopter]
+        .map(|layer| reading(layer, DocumentSource::Absent));
     let error = resolve(&name("house-rules"), absent.to_vec()).expect_err("nowhere");
     assert_eq!(error.exit_class(), 1);
     assert_eq!(
@@ -192,11 +163,7 @@ fn replacing_a_document_of_weight_warns() {
         ("execute-task", 0),
         ("house-rules", 0),
     ] {
-        for layer in [
-            Layer::MachineLocal,
-            Layer::RepositoryTracked,
-            Layer::Adopter,
-        ] {
+        for layer in [Layer::MachineLocal, Layer::RepositoryTracked, Layer::Adopter] {
             assert_eq!(
                 outcome(document, vec![bytes(layer, "x")]),
                 Ok((layer, "x".to_owned(), expected)),
@@ -210,10 +177,7 @@ fn replacing_a_document_of_weight_warns() {
 #[test]
 fn a_dispatch_finds_all_it_needs_in_the_binary() {
     for required in required_for_dispatch() {
-        assert_eq!(
-            DocumentName::parse(required.as_str()).as_ref(),
-            Ok(&required)
-        );
+        assert_eq!(DocumentName::parse(required.as_str()).as_ref(), Ok(&required));
         let text = embedded(&required).expect("embedded");
         assert!(text.starts_with("# ") && text.ends_with('\n'), "{required}");
         assert!(text.lines().count() <= 60, "{required}");
@@ -223,9 +187,7 @@ fn a_dispatch_finds_all_it_needs_in_the_binary() {
 
 #[test]
 fn the_workers_instructions_name_the_record_and_the_refusals() {
-    let text = embedded(&name("execute-task"))
-        .expect("embedded")
-        .to_lowercase();
+    let text = embedded(&name("execute-task")).expect("embedded").to_lowercase();
     for needed in [
         "planwright-task: <spec>/<id>",
         "last paragraph",

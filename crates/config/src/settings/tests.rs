@@ -1,22 +1,16 @@
+//! The typed readers, key by key and layer by layer.
+
 use super::*;
 use crate::configuration::tests::{load, text};
 use crate::keys::KEYS;
 use crate::layer::{LayerSource, LayerText, Provenance};
 
 fn configuration(texts: &[(Layer, &str)]) -> Configuration {
-    load(
-        texts
-            .iter()
-            .map(|(layer, content)| text(*layer, content))
-            .collect(),
-    )
-    .0
+    load(texts.iter().map(|(layer, content)| text(*layer, content)).collect()).0
 }
 
 fn settings(texts: &[(Layer, &str)]) -> (Settings, Vec<String>) {
-    let (settings, warnings) = configuration(texts)
-        .settings()
-        .expect("the settings are legal");
+    let (settings, warnings) = configuration(texts).settings().expect("the settings are legal");
     (settings, warnings.iter().map(ToString::to_string).collect())
 }
 
@@ -137,8 +131,7 @@ fn an_illegal_value_follows_the_keys_policy_in_each_layer() {
             assert_eq!(warnings.len(), 1, "{} {layer}", key.name);
             assert_eq!(warnings[0].layer, layer);
         }
-        let in_repository =
-            outcome(Layer::RepositoryTracked, key, ILLEGAL).map(|warnings| warnings.len());
+        let in_repository = outcome(Layer::RepositoryTracked, key, ILLEGAL).map(|warnings| warnings.len());
         match key.illegal_value {
             IllegalValue::ByLayer if is_refused_from_clones => {
                 assert_eq!(in_repository, Ok(1), "{}", key.name);
@@ -205,11 +198,7 @@ fn a_bad_overlay_falls_to_the_core_and_not_to_the_next_overlay() {
         }
     );
     assert_eq!(
-        resolved
-            .warnings
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>(),
+        resolved.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
             ".claude/planwright.local.yml:1: dispatch_backend: expected full-session or a backend's name of a-z, 0-9 and '-', at most 64, found `Not A Name`; the core's value is used"
         ]
@@ -229,10 +218,7 @@ fn a_bad_overlay_over_a_broken_core_is_a_broken_installation() {
 #[test]
 fn minutes_and_the_cap_fall_to_the_built_in_default_and_not_to_the_core_file() {
     let configuration = configuration(&[
-        (
-            Layer::Core,
-            "max_parallel_units: 9\nstale_marker_threshold: 40m",
-        ),
+        (Layer::Core, "max_parallel_units: 9\nstale_marker_threshold: 40m"),
         (
             Layer::RepositoryTracked,
             "max_parallel_units: 03\nstale_marker_threshold: soon",
@@ -249,8 +235,7 @@ fn minutes_and_the_cap_fall_to_the_built_in_default_and_not_to_the_core_file() {
 
 #[test]
 fn a_list_that_a_comment_cuts_says_so() {
-    let (settings, warnings) =
-        settings(&[(Layer::MachineLocal, "command_backend: [\"worker\", \"#1\"]")]);
+    let (settings, warnings) = settings(&[(Layer::MachineLocal, "command_backend: [\"worker\", \"#1\"]")]);
     assert_eq!(settings.command_backend.value, Vec::<String>::new());
     assert_eq!(
         warnings,
@@ -272,21 +257,12 @@ fn a_specs_own_entry_beats_the_global_key_whatever_their_layers() {
     ]);
     for (name, choice, source, origin) in [
         ("alpha", "print", DispatchSource::PerSpec, Layer::Adopter),
-        (
-            "beta",
-            "full-session",
-            DispatchSource::PerSpec,
-            Layer::Adopter,
-        ),
+        ("beta", "full-session", DispatchSource::PerSpec, Layer::Adopter),
         ("gamma", "tmux", DispatchSource::Global, Layer::MachineLocal),
     ] {
         let backend = settings.dispatch_backend_for(&spec(name));
         assert_eq!(
-            (
-                backend.choice.to_string().as_str(),
-                backend.source,
-                backend.origin
-            ),
+            (backend.choice.to_string().as_str(), backend.source, backend.origin),
             (choice, source, origin),
             "{name}"
         );
@@ -296,10 +272,7 @@ fn a_specs_own_entry_beats_the_global_key_whatever_their_layers() {
 #[test]
 fn the_highest_layer_supplies_the_whole_map() {
     let (settings, _) = settings(&[
-        (
-            Layer::RepositoryTracked,
-            "dispatch_backend_per_spec: {alpha: print}",
-        ),
+        (Layer::RepositoryTracked, "dispatch_backend_per_spec: {alpha: print}"),
         (Layer::MachineLocal, "dispatch_backend_per_spec: {}"),
     ]);
     assert_eq!(

@@ -1,3 +1,5 @@
+//! Sign-off records as the contract writes them, and as people do.
+
 use super::*;
 
 const HASH: &str = "0123456789abcdef0123456789abcdef01234567";

@@ -164,7 +164,10 @@ fn not_started_before(layout: &Layout, record: &DispatchRecord) -> Result<(), Wh
 /// the branch up.
 fn is_at_its_start(repository: &Repository, record: &DispatchRecord) -> Result<(), Why> {
     let name = record.name();
-    let tip = repository.git.find_reference(&name.reference()).and_then(|found| found.peel_to_commit());
+    let tip = repository
+        .git
+        .find_reference(&name.reference())
+        .and_then(|found| found.peel_to_commit());
     match tip {
         Ok(tip) if tip.id().to_string() == record.start.as_str() => Ok(()),
         Ok(tip) => Err(Why::new(format!(

@@ -57,11 +57,7 @@ pub(super) struct Spread {
 impl Spread {
     fn of(mut durations: Vec<Duration>) -> Result<Self> {
         durations.sort();
-        match (
-            durations.first(),
-            durations.get(durations.len() / 2),
-            durations.last(),
-        ) {
+        match (durations.first(), durations.get(durations.len() / 2), durations.last()) {
             (Some(&minimum), Some(&median), Some(&maximum)) => Ok(Self {
                 minimum,
                 median,
@@ -73,8 +69,7 @@ impl Spread {
 
     /// Returns the three numbers in milliseconds.
     pub(super) fn render(&self) -> String {
-        let [minimum, median, maximum] =
-            [self.minimum, self.median, self.maximum].map(milliseconds);
+        let [minimum, median, maximum] = [self.minimum, self.median, self.maximum].map(milliseconds);
         format!("{minimum:.2} / {median:.2} / {maximum:.2}")
     }
 }
@@ -93,12 +88,7 @@ fn milliseconds(duration: Duration) -> f64 {
 
 /// Runs both sides `runs` times in turns, after one run of each that is not counted. A run that fails ends it: a
 /// command that refuses is fast, and its time says nothing.
-pub(super) fn compare(
-    ours: &Invocation,
-    yardstick: &Invocation,
-    place: Place,
-    runs: usize,
-) -> Result<Comparison> {
+pub(super) fn compare(ours: &Invocation, yardstick: &Invocation, place: Place, runs: usize) -> Result<Comparison> {
     for side in [ours, yardstick] {
         once(side, place)?;
     }
@@ -111,8 +101,7 @@ pub(super) fn compare(
             wall[index].push(clock);
         }
     }
-    let spreads =
-        |[ours, yardstick]: [Vec<Duration>; 2]| Ok([Spread::of(ours)?, Spread::of(yardstick)?]);
+    let spreads = |[ours, yardstick]: [Vec<Duration>; 2]| Ok([Spread::of(ours)?, Spread::of(yardstick)?]);
     Ok(Comparison {
         cpu: spreads(cpu)?,
         wall: spreads(wall)?,
@@ -131,10 +120,7 @@ fn once(side: &Invocation, place: Place) -> Result<(Duration, Duration)> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let first = said.lines().next().unwrap_or("it said nothing");
-    Err(Failure::new(format!(
-        "{} failed: {first}",
-        side.program.display()
-    )))
+    Err(Failure::new(format!("{} failed: {first}", side.program.display())))
 }
 
 fn start_and_wait(side: &Invocation, place: Place) -> Result<Output> {
@@ -154,8 +140,7 @@ fn start_and_wait(side: &Invocation, place: Place) -> Result<Output> {
 
 /// Returns the processor time of all children that have ended.
 fn children_time() -> Result<Duration> {
-    let usage = getrusage(UsageWho::RUSAGE_CHILDREN)
-        .context(|| "cannot read the processor time".to_owned())?;
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).context(|| "cannot read the processor time".to_owned())?;
     let duration = |time: TimeVal| {
         let microseconds = u64::try_from(time.num_microseconds());
         microseconds
@@ -178,10 +163,7 @@ mod tests {
 
     #[test]
     fn a_ratio_to_nothing_is_no_number() {
-        assert_eq!(
-            ratio(Duration::from_millis(3), Duration::from_millis(2)),
-            "1.50"
-        );
+        assert_eq!(ratio(Duration::from_millis(3), Duration::from_millis(2)), "1.50");
         assert_eq!(ratio(Duration::from_millis(3), Duration::ZERO), "-");
     }
 
@@ -196,12 +178,7 @@ mod tests {
         let bad = Invocation::new(Path::new("false"), &[]);
         let comparison = compare(&good, &good, place, 3).unwrap();
         assert!(comparison.wall[0].minimum <= comparison.wall[0].maximum);
-        assert!(
-            comparison
-                .wall
-                .iter()
-                .all(|spread| !spread.minimum.is_zero())
-        );
+        assert!(comparison.wall.iter().all(|spread| !spread.minimum.is_zero()));
         assert!(compare(&bad, &good, place, 3).is_err());
     }
 }

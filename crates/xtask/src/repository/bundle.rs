@@ -8,11 +8,7 @@ use orchestrate_spec::{BundleTexts, brief};
 use crate::failure::{Context, Result};
 
 /// Returns the bundle's files, each with its path below the root; `dependency` is the text of a task's dependencies.
-pub(crate) fn files(
-    spec: &str,
-    tasks: usize,
-    dependency: impl Fn(usize) -> String,
-) -> Result<Vec<(String, String)>> {
+pub(crate) fn files(spec: &str, tasks: usize, dependency: impl Fn(usize) -> String) -> Result<Vec<(String, String)>> {
     let texts = [
         ("requirements.md", requirements(tasks)),
         ("design.md", design()),
@@ -38,9 +34,7 @@ fn kickoff_brief(spec: &str, texts: &[(&str, String); 4]) -> Result<String> {
     let spec = SpecId::parse(spec).context(|| "cannot name the bundle".to_owned())?;
     let record = brief::render_sign_off(&spec, &texts, "a made-up bundle has nothing to review")
         .context(|| "cannot sign the bundle".to_owned())?;
-    Ok(header("Kickoff brief")
-        + "## 1. Goal\n\nMeasure.\n\n## 8. Sign-off\n\n### 2026-01-01 — Sign-off\n\n"
-        + &record)
+    Ok(header("Kickoff brief") + "## 1. Goal\n\nMeasure.\n\n## 8. Sign-off\n\n### 2026-01-01 — Sign-off\n\n" + &record)
 }
 
 fn header(title: &str) -> String {
@@ -103,10 +97,7 @@ pub(super) fn dependency(task: usize, tasks: usize) -> String {
 fn test_spec(tasks: usize) -> String {
     let mut text = header("Test spec") + "Every part is read once.\n\n## REQ-A — Parts\n\n";
     for task in 1..=tasks {
-        let _infallible = writeln!(
-            text,
-            "### REQ-A1.{task} — Part {task} [test]\n\nRead it and compare.\n"
-        );
+        let _infallible = writeln!(text, "### REQ-A1.{task} — Part {task} [test]\n\nRead it and compare.\n");
     }
     text
 }

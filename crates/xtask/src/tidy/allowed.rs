@@ -21,4 +21,9 @@ impl Allowed {
 }
 
 /// Every allowance. One that matches nothing fails its rule, so the table never outlives its reasons.
-pub(super) const ALLOWED: &[Allowed] = &[];
+pub(super) const ALLOWED: &[Allowed] = &[Allowed {
+    rule: "L5",
+    path: "crates/tower/src/window.rs",
+    text: "if nothing in it is needed: git worktree remove",
+    reason: "a remedy that is shown to a person, who decides; the product never runs it",
+}];

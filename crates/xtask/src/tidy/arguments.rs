@@ -63,28 +63,20 @@ const FORBIDDEN_METHODS: &[&str] = &["merge", "rebase", "amend", "cherrypick"];
 pub(super) fn never_rewrites(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, tokens) in tree.product() {
-        let mut report =
-            |token: &Token, what: String| findings.push(Finding::new(path, token.line, what));
+        let mut report = |token: &Token, what: String| findings.push(Finding::new(path, token.line, what));
         for (index, token) in tokens.iter().enumerate() {
             if let Some(text) = token.text() {
                 if let Some(what) = forbidden_text(text) {
                     report(token, what);
-                } else if text == "pr"
-                    && starts::next_argument(&tokens, index).is_some_and(is_pull_request_act)
-                {
+                } else if text == "pr" && starts::next_argument(&tokens, index).is_some_and(is_pull_request_act) {
                     report(
                         token,
                         "argument after \"pr\" acts on a pull request for a person".into(),
                     );
                 } else if is_force_refspec(&tokens, token) {
-                    report(
-                        token,
-                        format!("{text:?} in a function that pushes: forces the push"),
-                    );
+                    report(token, format!("{text:?} in a function that pushes: forces the push"));
                 }
-            } else if tree.uses_git2(path)
-                && starts::is_method_call(&tokens, index, FORBIDDEN_METHODS)
-            {
+            } else if tree.uses_git2(path) && starts::is_method_call(&tokens, index, FORBIDDEN_METHODS) {
                 report(token, "git2 call that rewrites or lands commits".into());
             }
         }
@@ -94,8 +86,7 @@ pub(super) fn never_rewrites(tree: &Tree) -> Vec<Finding> {
 
 /// L7: finds the ledger's name where dispatches are planned and applied.
 pub(super) fn no_ledger(tree: &Tree) -> Vec<Finding> {
-    let on_the_path =
-        |path: &str| path.starts_with("crates/tower/src/") || path.starts_with("crates/host/src/");
+    let on_the_path = |path: &str| path.starts_with("crates/tower/src/") || path.starts_with("crates/host/src/");
     let mut findings = Vec::new();
     for (path, tokens) in tree.product().filter(|(path, _)| on_the_path(path)) {
         for token in tokens {
@@ -112,16 +103,10 @@ pub(super) fn no_ledger(tree: &Tree) -> Vec<Finding> {
 }
 
 fn forbidden_text(text: &str) -> Option<String> {
-    if FORBIDDEN_ARGUMENTS.contains(&text)
-        || FORBIDDEN_OPTIONS
-            .iter()
-            .any(|option| text.starts_with(option))
-    {
+    if FORBIDDEN_ARGUMENTS.contains(&text) || FORBIDDEN_OPTIONS.iter().any(|option| text.starts_with(option)) {
         return Some(format!("argument {text:?}"));
     }
-    let endpoint = FORBIDDEN_ENDPOINTS
-        .iter()
-        .find(|endpoint| text.contains(**endpoint))?;
+    let endpoint = FORBIDDEN_ENDPOINTS.iter().find(|endpoint| text.contains(**endpoint))?;
     Some(format!("{endpoint:?} in a literal"))
 }
 
@@ -209,21 +194,9 @@ mod tests {
     #[test]
     fn the_ledger_is_named_by_no_dispatching_crate() {
         let source = "//! tasks.md\nfn f() { write(\"specs/x/tasks.md\"); }";
-        assert_eq!(
-            no_ledger(&Tree::sample(&[("crates/tower/src/a.rs", source)])).len(),
-            1
-        );
-        assert_eq!(
-            no_ledger(&Tree::sample(&[("crates/host/src/a.rs", source)])).len(),
-            1
-        );
+        assert_eq!(no_ledger(&Tree::sample(&[("crates/tower/src/a.rs", source)])).len(), 1);
+        assert_eq!(no_ledger(&Tree::sample(&[("crates/host/src/a.rs", source)])).len(), 1);
         assert!(no_ledger(&Tree::sample(&[("crates/spec/src/a.rs", source)])).is_empty());
-        assert!(
-            no_ledger(&Tree::sample(&[(
-                "crates/tower/src/a.rs",
-                "//! tasks.md\n"
-            )]))
-            .is_empty()
-        );
+        assert!(no_ledger(&Tree::sample(&[("crates/tower/src/a.rs", "//! tasks.md\n")])).is_empty());
     }
 }

@@ -33,10 +33,7 @@ fn relative_links(text: &str) -> Vec<(String, usize)> {
                 .split_once(':')
                 .is_some_and(|(scheme, _)| !scheme.contains(['/', '#', '.']));
             if !scheme && !dest_url.is_empty() {
-                links.push((
-                    dest_url.into_string(),
-                    text[..range.start].matches('\n').count() + 1,
-                ));
+                links.push((dest_url.into_string(), text[..range.start].matches('\n').count() + 1));
             }
         }
     }
@@ -48,18 +45,11 @@ fn broken(tree: &Tree, from: &str, target: &str) -> Option<String> {
     let Some(path) = resolve(from, file) else {
         return Some(format!("{target}: leaves the repository"));
     };
-    let is_folder = || {
-        path.is_empty()
-            || tree
-                .files
-                .keys()
-                .any(|other| other.starts_with(&format!("{path}/")))
-    };
+    let is_folder = || path.is_empty() || tree.files.keys().any(|other| other.starts_with(&format!("{path}/")));
     let Some(found) = tree.files.get(&path) else {
         return (!is_folder()).then(|| format!("{target}: there is no {path}"));
     };
-    let has_heading =
-        heading.is_empty() || !path.ends_with(".md") || slugs(&found.text).contains(heading);
+    let has_heading = heading.is_empty() || !path.ends_with(".md") || slugs(&found.text).contains(heading);
     (!has_heading).then(|| format!("{target}: {path} has no heading #{heading}"))
 }
 
@@ -132,10 +122,7 @@ mod tests {
         let page = format!("# Page\n\n[x]({link})\n");
         links(&Tree::sample(&[
             ("docs/guide/page.md", &page),
-            (
-                "docs/other.md",
-                "# Exit codes: `all`\n\n## Same\n\n## Same\n",
-            ),
+            ("docs/other.md", "# Exit codes: `all`\n\n## Same\n\n## Same\n"),
             ("LICENSE", ""),
         ]))
         .len()
@@ -160,13 +147,7 @@ mod tests {
 
     #[test]
     fn links_that_do_not() {
-        for link in [
-            "other.md",
-            "../other.md#gone",
-            "#gone",
-            "../../../x.md",
-            "../missing/",
-        ] {
+        for link in ["other.md", "../other.md#gone", "#gone", "../../../x.md", "../missing/"] {
             assert_eq!(findings(link), 1, "{link}");
         }
     }
@@ -175,9 +156,6 @@ mod tests {
     fn a_link_inside_code_is_no_link_and_lines_are_counted() {
         let page = "text\n\n```\n[x](gone.md)\n```\n\n[y](gone.md)\n";
         let found = links(&Tree::sample(&[("README.md", page)]));
-        assert_eq!(
-            found,
-            [Finding::new("README.md", 7, "gone.md: there is no gone.md")]
-        );
+        assert_eq!(found, [Finding::new("README.md", 7, "gone.md: there is no gone.md")]);
     }
 }

@@ -35,34 +35,20 @@ pub(super) fn pure_core(tree: &Tree) -> Vec<Finding> {
             .windows(2)
             .any(|pair| pair[0].is_mark('[') && pair[1].is_word("no_std"))
     };
-    for (path, rust) in tree
-        .rust()
-        .filter(|(path, _)| path.starts_with("crates/core/src/"))
-    {
+    for (path, rust) in tree.rust().filter(|(path, _)| path.starts_with("crates/core/src/")) {
         if path == "crates/core/src/lib.rs" && !declares(&rust.tokens) {
             findings.push(Finding::new(path, 1, "is not #![no_std]"));
         }
         for (index, token) in rust.tokens.iter().enumerate() {
-            if ["HashMap", "HashSet"]
-                .iter()
-                .any(|word| token.is_word(word))
-            {
-                findings.push(Finding::new(
-                    path,
-                    token.line,
-                    "hash order: use BTreeMap or BTreeSet",
-                ));
+            if ["HashMap", "HashSet"].iter().any(|word| token.is_word(word)) {
+                findings.push(Finding::new(path, token.line, "hash order: use BTreeMap or BTreeSet"));
             }
             let in_path = rust
                 .tokens
                 .get(index + 1)
                 .is_some_and(|next| next.is_mark(':') || next.is_mark(';'));
             if token.is_word("std") && in_path && !token.test {
-                findings.push(Finding::new(
-                    path,
-                    token.line,
-                    "names std: take it as an argument",
-                ));
+                findings.push(Finding::new(path, token.line, "names std: take it as an argument"));
             }
         }
     }
@@ -104,11 +90,7 @@ pub(super) fn own_folder(tree: &Tree) -> Vec<Finding> {
     for (path, tokens) in tree.product() {
         for token in tokens {
             if token.text().is_some_and(|text| text.contains("../shared")) {
-                findings.push(Finding::new(
-                    path,
-                    token.line,
-                    "points outside the repository",
-                ));
+                findings.push(Finding::new(path, token.line, "points outside the repository"));
             }
         }
     }
@@ -124,11 +106,7 @@ pub(super) fn registry_names(tree: &Tree) -> Vec<Finding> {
         ["py", "pi"].concat(),
     ];
     let mut findings = Vec::new();
-    for (path, file) in tree
-        .files
-        .iter()
-        .filter(|(path, _)| path.as_str() != "Cargo.lock")
-    {
+    for (path, file) in tree.files.iter().filter(|(path, _)| path.as_str() != "Cargo.lock") {
         for (index, line) in file.text.lines().enumerate() {
             let lower = line.to_ascii_lowercase();
             if names.iter().any(|name| lower.contains(name)) {
@@ -148,8 +126,7 @@ fn longer_than(tree: &Tree, limit: usize) -> Vec<Finding> {
     sources
         .filter_map(|(path, file)| {
             let lines = file.text.lines().count();
-            (lines > limit)
-                .then(|| Finding::new(path, 0, format!("{lines} lines, the aim is {LONG}")))
+            (lines > limit).then(|| Finding::new(path, 0, format!("{lines} lines, the aim is {LONG}")))
         })
         .collect()
 }
@@ -176,10 +153,7 @@ mod tests {
         assert_eq!(core("use core::fmt;"), 1);
         assert_eq!(core("#![no_std]\nuse std::fmt;"), 1);
         assert_eq!(core("#![no_std]\nextern crate std;"), 1);
-        assert_eq!(
-            core("#![no_std]\n#[cfg(test)] mod tests { use x::HashMap; }"),
-            1
-        );
+        assert_eq!(core("#![no_std]\n#[cfg(test)] mod tests { use x::HashMap; }"), 1);
         assert_eq!(pure_core(&Tree::sample(&[])).len(), 1);
     }
 
@@ -192,11 +166,7 @@ mod tests {
         ]);
         assert_eq!(
             module_docs(&tree),
-            [Finding::new(
-                "crates/core/src/bad.rs",
-                1,
-                "does not begin with //!"
-            )]
+            [Finding::new("crates/core/src/bad.rs", 1, "does not begin with //!")]
         );
     }
 
@@ -209,12 +179,7 @@ mod tests {
             ("crates/a/src/too_long.rs", &lines(TOO_LONG + 1)),
             ("docs/any.md", &lines(TOO_LONG + 1)),
         ]);
-        let paths = |findings: Vec<Finding>| {
-            findings
-                .into_iter()
-                .map(|finding| finding.path)
-                .collect::<Vec<_>>()
-        };
+        let paths = |findings: Vec<Finding>| findings.into_iter().map(|finding| finding.path).collect::<Vec<_>>();
         assert_eq!(paths(long_files(&tree)), ["crates/a/src/long.rs"]);
         assert_eq!(paths(file_size(&tree)), ["crates/a/src/too_long.rs"]);
     }
@@ -223,26 +188,14 @@ mod tests {
     fn the_product_stays_in_its_folder() {
         let product = "fn f() { read(\"../shared/contract\"); }";
         let test = "#[cfg(test)] mod tests { fn f() { read(\"../shared/contract\"); } }";
-        assert_eq!(
-            own_folder(&Tree::sample(&[("crates/spec/src/a.rs", product)])).len(),
-            1
-        );
+        assert_eq!(own_folder(&Tree::sample(&[("crates/spec/src/a.rs", product)])).len(), 1);
         assert!(own_folder(&Tree::sample(&[("crates/spec/src/a.rs", test)])).is_empty());
     }
 
     #[test]
     fn registry_hosts_are_named_in_the_lock_file_only() {
         let line = ["see https://", "crates", ".io/x"].concat();
-        assert_eq!(
-            registry_names(&Tree::sample(&[("docs/a.md", &line)])).len(),
-            1
-        );
-        assert!(
-            registry_names(&Tree::sample(&[
-                ("Cargo.lock", &line),
-                ("docs/a.md", "crates in io")
-            ]))
-            .is_empty()
-        );
+        assert_eq!(registry_names(&Tree::sample(&[("docs/a.md", &line)])).len(), 1);
+        assert!(registry_names(&Tree::sample(&[("Cargo.lock", &line), ("docs/a.md", "crates in io")])).is_empty());
     }
 }

@@ -136,11 +136,7 @@ pub(crate) fn run(root: &Path, workspace: &Workspace, report: &mut Report) -> Re
 }
 
 /// Looks at the shims, given the names that the binary's `plumbing list` prints.
-pub(crate) fn run_shims(
-    root: &Path,
-    workspace: &Workspace,
-    plumbing: &[String],
-) -> Result<Outcome> {
+pub(crate) fn run_shims(root: &Path, workspace: &Workspace, plumbing: &[String]) -> Result<Outcome> {
     let tree = Tree::load(root, workspace)?;
     let findings = shims::look(&tree, plumbing);
     let note = format!("{} plumbing commands", plumbing.len());
@@ -149,10 +145,7 @@ pub(crate) fn run_shims(
 
 /// Returns the rule's outcome: what it found, less what is allowed, and any allowance that allows nothing.
 fn judge(tree: &Tree, rule: &Rule, allowed: &[Allowed]) -> Outcome {
-    let allowances: Vec<&Allowed> = allowed
-        .iter()
-        .filter(|allowance| allowance.rule == rule.name)
-        .collect();
+    let allowances: Vec<&Allowed> = allowed.iter().filter(|allowance| allowance.rule == rule.name).collect();
     let mut used = vec![false; allowances.len()];
     let mut wrong = Vec::new();
     for finding in (rule.look)(tree) {
@@ -166,9 +159,7 @@ fn judge(tree: &Tree, rule: &Rule, allowed: &[Allowed]) -> Outcome {
         }
     }
     for (allowance, _) in allowances.iter().zip(&used).filter(|(_, used)| !**used) {
-        let Allowed {
-            path, text, reason, ..
-        } = allowance;
+        let Allowed { path, text, reason, .. } = allowance;
         wrong.push(format!(
             "{path}: allowed {text:?} is not there ({reason}): remove the allowance"
         ));
@@ -208,10 +199,7 @@ mod tests {
             judge(&tree, &RULE, &[allowance("write(\"tasks.md\")")]),
             Outcome::Passed(_)
         ));
-        assert!(matches!(
-            judge(&tree, &RULE, &[allowance("read(")]),
-            Outcome::Failed(_)
-        ));
+        assert!(matches!(judge(&tree, &RULE, &[allowance("read(")]), Outcome::Failed(_)));
     }
 
     #[test]
@@ -226,10 +214,7 @@ mod tests {
     #[test]
     fn every_allowance_names_a_rule_and_a_reason() {
         for allowance in ALLOWED {
-            assert!(
-                RULES.iter().any(|rule| rule.name == allowance.rule),
-                "{allowance:?}"
-            );
+            assert!(RULES.iter().any(|rule| rule.name == allowance.rule), "{allowance:?}");
             assert!(allowance.reason.len() > 10, "{allowance:?}");
             assert!(!allowance.text.trim().is_empty(), "{allowance:?}");
         }

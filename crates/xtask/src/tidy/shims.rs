@@ -10,10 +10,7 @@ const LINES: usize = 12;
 pub(super) fn look(tree: &Tree, plumbing: &[String]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (path, file) in &tree.files {
-        let Some(name) = path
-            .strip_prefix("scripts/")
-            .and_then(|file| file.strip_suffix(".sh"))
-        else {
+        let Some(name) = path.strip_prefix("scripts/").and_then(|file| file.strip_suffix(".sh")) else {
             continue;
         };
         let lines = file.text.lines().count();
@@ -73,16 +70,10 @@ mod tests {
             )]),
             1
         );
-        assert_eq!(
-            findings(&[("scripts/spec-anchor.sh", &SHIM.repeat(LINES))]),
-            1
-        );
+        assert_eq!(findings(&[("scripts/spec-anchor.sh", &SHIM.repeat(LINES))]), 1);
         let other = SHIM.replace("spec-anchor", "other");
         assert_eq!(
-            findings(&[
-                ("scripts/spec-anchor.sh", SHIM),
-                ("scripts/other.sh", &other)
-            ]),
+            findings(&[("scripts/spec-anchor.sh", SHIM), ("scripts/other.sh", &other)]),
             1
         );
     }

@@ -5,16 +5,7 @@ use super::tree::Tree;
 use crate::rust_text::Token;
 
 /// Programs that evaluate text.
-const SHELLS: &[&str] = &[
-    "sh",
-    "bash",
-    "dash",
-    "zsh",
-    "fish",
-    "/bin/sh",
-    "/bin/bash",
-    "eval",
-];
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "/bin/sh", "/bin/bash", "eval"];
 
 /// Finds shells and `-c` as arguments. `-c name=value` of git is no evaluation.
 pub(super) fn no_shells(tree: &Tree) -> Vec<Finding> {
@@ -23,17 +14,9 @@ pub(super) fn no_shells(tree: &Tree) -> Vec<Finding> {
         for (index, token) in tokens.iter().enumerate() {
             let Some(text) = token.text() else { continue };
             if SHELLS.contains(&text) {
-                findings.push(Finding::new(
-                    path,
-                    token.line,
-                    format!("{text:?} as a program"),
-                ));
+                findings.push(Finding::new(path, token.line, format!("{text:?} as a program")));
             } else if matches!(text, "-c" | "-lc" | "-ic") && !is_git_setting(&tokens, index) {
-                findings.push(Finding::new(
-                    path,
-                    token.line,
-                    format!("{text:?} as an argument"),
-                ));
+                findings.push(Finding::new(path, token.line, format!("{text:?} as an argument")));
             }
         }
     }
@@ -77,9 +60,7 @@ pub(super) fn one_place(tree: &Tree) -> Vec<Finding> {
 
 /// Returns whether the token at `index` is the name in `.name(`, one of `methods`.
 pub(super) fn is_method_call(tokens: &[&Token], index: usize, methods: &[&str]) -> bool {
-    let after_dot = index
-        .checked_sub(1)
-        .is_some_and(|before| tokens[before].is_mark('.'));
+    let after_dot = index.checked_sub(1).is_some_and(|before| tokens[before].is_mark('.'));
     let called = tokens.get(index + 1).is_some_and(|next| next.is_mark('('));
     after_dot && called && methods.iter().any(|method| tokens[index].is_word(method))
 }
@@ -87,17 +68,10 @@ pub(super) fn is_method_call(tokens: &[&Token], index: usize, methods: &[&str]) 
 /// Returns the literal argument right after the one at `index`: in a list, or in a chain of `.arg(…)`.
 pub(super) fn next_argument<'a>(tokens: &[&'a Token], index: usize) -> Option<&'a str> {
     let joins = |token: &Token| {
-        ['.', '(', ')', ',', '&', '!']
-            .iter()
-            .any(|mark| token.is_mark(*mark))
-            || ["arg", "args", "format"]
-                .iter()
-                .any(|word| token.is_word(word))
+        ['.', '(', ')', ',', '&', '!'].iter().any(|mark| token.is_mark(*mark))
+            || ["arg", "args", "format"].iter().any(|word| token.is_word(word))
     };
-    tokens[index + 1..]
-        .iter()
-        .find(|token| !joins(token))?
-        .text()
+    tokens[index + 1..].iter().find(|token| !joins(token))?.text()
 }
 
 fn is_git_setting(tokens: &[&Token], index: usize) -> bool {
@@ -117,10 +91,7 @@ fn is_command_start(tokens: &[&Token], index: usize) -> bool {
     let Some([command, first, second, new]) = tokens.get(index..index + 4) else {
         return false;
     };
-    let path = command.is_word("Command")
-        && first.is_mark(':')
-        && second.is_mark(':')
-        && new.is_word("new");
+    let path = command.is_word("Command") && first.is_mark(':') && second.is_mark(':') && new.is_word("new");
     let of_clap = index
         .checked_sub(3)
         .is_some_and(|before| tokens[before].is_word("clap"));
@@ -128,18 +99,13 @@ fn is_command_start(tokens: &[&Token], index: usize) -> bool {
 }
 
 /// Returns the lines of `level(clippy::disallowed_methods…)` attributes.
-fn attribute_lines<'a>(
-    tokens: &'a [&'a Token],
-    level: &'a str,
-) -> impl Iterator<Item = usize> + 'a {
+fn attribute_lines<'a>(tokens: &'a [&'a Token], level: &'a str) -> impl Iterator<Item = usize> + 'a {
     tokens.windows(6).filter_map(move |window| {
         let [word, open, clippy, _, _, lint] = window else {
             return None;
         };
-        let matches = word.is_word(level)
-            && open.is_mark('(')
-            && clippy.is_word("clippy")
-            && lint.is_word("disallowed_methods");
+        let matches =
+            word.is_word(level) && open.is_mark('(') && clippy.is_word("clippy") && lint.is_word("disallowed_methods");
         matches.then_some(word.line)
     })
 }
@@ -183,10 +149,7 @@ mod tests {
             "x(\"sh.md\")",
         ] {
             let source = format!("fn f() {{ {call}; }}");
-            assert!(
-                no_shells(&tree("crates/host/src/a.rs", &source)).is_empty(),
-                "{call}"
-            );
+            assert!(no_shells(&tree("crates/host/src/a.rs", &source)).is_empty(), "{call}");
         }
     }
 
@@ -196,13 +159,7 @@ mod tests {
         assert_eq!(one_place(&tree("crates/workers/src/a.rs", source)).len(), 1);
         assert!(one_place(&tree("crates/host/src/process.rs", source)).is_empty());
         assert!(one_place(&tree("crates/host/src/process/bounded.rs", source)).is_empty());
-        assert!(
-            one_place(&tree(
-                "crates/cli/src/a.rs",
-                "fn f() { clap::Command::new(\"x\"); }"
-            ))
-            .is_empty()
-        );
+        assert!(one_place(&tree("crates/cli/src/a.rs", "fn f() { clap::Command::new(\"x\"); }")).is_empty());
     }
 
     #[test]
@@ -211,10 +168,7 @@ mod tests {
         let without = "#[expect(clippy::disallowed_methods)]\nfn f() { Command::new(\"git\"); }";
         let allow = "#[allow(clippy::disallowed_methods, reason = \"why\")]\nfn f() {}";
         assert!(one_place(&tree("crates/workers/src/a.rs", with)).is_empty());
-        assert_eq!(
-            one_place(&tree("crates/workers/src/a.rs", without)).len(),
-            1
-        );
+        assert_eq!(one_place(&tree("crates/workers/src/a.rs", without)).len(), 1);
         assert_eq!(one_place(&tree("crates/workers/src/a.rs", allow)).len(), 1);
     }
 }

@@ -33,19 +33,13 @@ impl Tree {
     pub(crate) fn load(root: &Path, workspace: &Workspace) -> Result<Self> {
         let mut files = Vec::new();
         for path in workspace::files(root)? {
-            let bytes =
-                std::fs::read(root.join(&path)).context(|| format!("cannot read {path}"))?;
+            let bytes = std::fs::read(root.join(&path)).context(|| format!("cannot read {path}"))?;
             files.push((path, String::from_utf8_lossy(&bytes).into_owned()));
         }
         let uses_git2 = workspace
             .members
             .iter()
-            .filter(|member| {
-                member
-                    .dependencies
-                    .iter()
-                    .any(|dependency| dependency.name == "git2")
-            })
+            .filter(|member| member.dependencies.iter().any(|dependency| dependency.name == "git2"))
             .filter_map(|member| crate_folder(&member.manifest_path).map(str::to_owned))
             .collect();
         Ok(Self::new(files, uses_git2))
@@ -62,11 +56,8 @@ impl Tree {
                 .ends_with(".rs")
                 .then(|| rust_text::read(&text).map_err(|failure| failure.to_string()));
             if let Some(Ok(rust)) = &rust {
-                tree.test_files.extend(
-                    rust.test_modules
-                        .iter()
-                        .map(|module| module_path(&path, module)),
-                );
+                tree.test_files
+                    .extend(rust.test_modules.iter().map(|module| module_path(&path, module)));
             }
             tree.files.insert(path, SourceFile { text, rust });
         }
@@ -102,12 +93,10 @@ impl Tree {
 
     /// Returns every Rust file that can be read.
     pub(super) fn rust(&self) -> impl Iterator<Item = (&str, &RustText)> {
-        self.files
-            .iter()
-            .filter_map(|(path, file)| match &file.rust {
-                Some(Ok(rust)) => Some((path.as_str(), rust)),
-                Some(Err(_)) | None => None,
-            })
+        self.files.iter().filter_map(|(path, file)| match &file.rust {
+            Some(Ok(rust)) => Some((path.as_str(), rust)),
+            Some(Err(_)) | None => None,
+        })
     }
 
     /// Returns whether the file's crate depends on git2.
@@ -122,22 +111,15 @@ impl Tree {
         let inside = &path["crates/".len() + folder.len()..];
         let below_test_file = |test: &String| {
             let stem = test.trim_end_matches(".rs");
-            path == test
-                || path
-                    .strip_prefix(stem)
-                    .is_some_and(|rest| rest.starts_with('/'))
+            path == test || path.strip_prefix(stem).is_some_and(|rest| rest.starts_with('/'))
         };
-        !NO_PRODUCT.contains(&folder)
-            && !inside.starts_with("/tests/")
-            && !self.test_files.iter().any(below_test_file)
+        !NO_PRODUCT.contains(&folder) && !inside.starts_with("/tests/") && !self.test_files.iter().any(below_test_file)
     }
 }
 
 /// Returns the folder below `crates/` that the file is in.
 fn crate_folder(path: &str) -> Option<&str> {
-    path.strip_prefix("crates/")?
-        .split_once('/')
-        .map(|(folder, _)| folder)
+    path.strip_prefix("crates/")?.split_once('/').map(|(folder, _)| folder)
 }
 
 /// Returns where the module's own file is; a folder of that name is covered by its stem.
@@ -173,10 +155,7 @@ mod tests {
     #[test]
     fn files_of_test_modules_are_no_product() {
         let tree = Tree::sample(&[
-            (
-                "crates/core/src/lib.rs",
-                "mod graph;\n#[cfg(test)]\nmod model;",
-            ),
+            ("crates/core/src/lib.rs", "mod graph;\n#[cfg(test)]\nmod model;"),
             ("crates/core/src/model.rs", "mod deep;"),
             ("crates/core/src/model/deep.rs", ""),
             ("crates/core/src/modeling.rs", ""),
@@ -195,11 +174,7 @@ mod tests {
     fn a_line_that_is_not_there_is_empty() {
         let tree = Tree::sample(&[("a.md", "one\ntwo")]);
         assert_eq!(
-            (
-                tree.line("a.md", 2),
-                tree.line("a.md", 0),
-                tree.line("b.md", 1)
-            ),
+            (tree.line("a.md", 2), tree.line("a.md", 0), tree.line("b.md", 1)),
             ("two", "", "")
         );
     }

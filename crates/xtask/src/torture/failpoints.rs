@@ -44,7 +44,10 @@ impl Schedule<'_> {
 
     /// Returns the name for a tower of a storm: the round's towers take turns from where the last round ended.
     pub(super) fn in_storm(&self, round: u64, towers_per_round: u64, tower: u64) -> Option<&str> {
-        let turn = self.seed.wrapping_add(round.wrapping_mul(towers_per_round)).wrapping_add(tower);
+        let turn = self
+            .seed
+            .wrapping_add(round.wrapping_mul(towers_per_round))
+            .wrapping_add(tower);
         self.at(usize::try_from(turn % u64::from(u32::MAX)).ok()?)
     }
 
@@ -95,11 +98,19 @@ mod tests {
     fn a_run_deals_out_every_name() {
         let names: Vec<String> = (0..33).map(|number| format!("point-{number}")).collect();
         for rounds in [1, 7, 10, 50] {
-            let schedule = Schedule { names: &names, rounds, seed: 5 };
+            let schedule = Schedule {
+                names: &names,
+                rounds,
+                seed: 5,
+            };
             let alone: BTreeSet<&str> = (0..rounds).flat_map(|round| schedule.alone(round)).collect();
             assert_eq!(alone.len(), 33, "{rounds} rounds");
         }
-        let schedule = Schedule { names: &names, rounds: 2, seed: 5 };
+        let schedule = Schedule {
+            names: &names,
+            rounds: 2,
+            seed: 5,
+        };
         let storm: BTreeSet<&str> = (0..40).filter_map(|tower| schedule.in_storm(0, 40, tower)).collect();
         assert_eq!(storm.len(), 33);
     }
@@ -110,6 +121,9 @@ mod tests {
         let log = folder.path().join("failpoints");
         assert_eq!(hits(&log).unwrap().len(), 0);
         std::fs::write(&log, "write.after 7\nwrite.after 8\nspawn.before 9\n").unwrap();
-        assert_eq!(hits(&log).unwrap(), [("spawn.before".to_owned(), 1), ("write.after".to_owned(), 2)].into());
+        assert_eq!(
+            hits(&log).unwrap(),
+            [("spawn.before".to_owned(), 1), ("write.after".to_owned(), 2)].into()
+        );
     }
 }

@@ -94,7 +94,11 @@ impl Journal {
         let operation = || format!("cannot write {}", self.0.display());
         let mut line = serde_json::to_string(event).context(operation)?;
         line.push('\n');
-        let mut file = File::options().append(true).create(true).open(&self.0).context(operation)?;
+        let mut file = File::options()
+            .append(true)
+            .create(true)
+            .open(&self.0)
+            .context(operation)?;
         file.write_all(line.as_bytes()).context(operation)
     }
 
@@ -106,7 +110,9 @@ impl Journal {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Failure::new(format!("{}: {error}", operation()))),
         };
-        text.lines().map(|line| serde_json::from_str(line).context(operation)).collect()
+        text.lines()
+            .map(|line| serde_json::from_str(line).context(operation))
+            .collect()
     }
 }
 
@@ -120,7 +126,10 @@ mod tests {
         let journal = Journal::of(folder.path());
         assert_eq!(journal.read().unwrap(), []);
         let landing = Event::Landing { unit: "1".to_owned() };
-        let ended = Event::Ended { unit: "2".to_owned(), pid: 7 };
+        let ended = Event::Ended {
+            unit: "2".to_owned(),
+            pid: 7,
+        };
         journal.add(&landing).unwrap();
         journal.add(&ended).unwrap();
         assert_eq!(journal.read().unwrap(), [landing, ended]);

@@ -49,7 +49,12 @@ pub(super) struct Person<'a> {
 
 impl<'a> Person<'a> {
     pub(super) fn new(place: &'a Place, random: Random) -> Result<Self> {
-        Ok(Self { place, random, main: place.main()?, faults: Vec::new() })
+        Ok(Self {
+            place,
+            random,
+            main: place.main()?,
+            faults: Vec::new(),
+        })
     }
 
     /// Does once what there is to do: merges finished work, and does with some chance what the hints say.
@@ -59,10 +64,10 @@ impl<'a> Person<'a> {
         for task in &tasks {
             if task.state == "in progress" {
                 self.land(&task.id)?;
-            } else if let Some(hint) = task.hint.as_deref().filter(|hint| hint.contains(COMMAND))
+            } else if let Some(command) = task.hint.as_deref().and_then(command_in)
                 && self.random.percent(helps)
             {
-                self.obey(&task.id, hint)?;
+                self.run(&task.id, &command)?;
             }
         }
         Ok(tasks)
@@ -72,7 +77,10 @@ impl<'a> Person<'a> {
     pub(super) fn commit_elsewhere(&mut self) -> Result<()> {
         self.check_main()?;
         let number = self.random.below(1_000_000);
-        super::place::write(&self.place.repository.join(format!("other/{number}.txt")), "by a person\n")?;
+        super::place::write(
+            &self.place.repository.join(format!("other/{number}.txt")),
+            "by a person\n",
+        )?;
         self.place.git(&["add", "--", "other"])?;
         self.place.git(&["commit", "--quiet", "-m", "chore: something else"])?;
         self.remember_main()
@@ -94,7 +102,9 @@ impl<'a> Person<'a> {
             last = step.said;
         }
         let stuck = self.status()?.into_iter().filter(|task| task.state != "landed");
-        Ok(stuck.map(|task| format!("{} is {}: {}; the last step: {last}", task.id, task.state, task.detail)).collect())
+        Ok(stuck
+            .map(|task| format!("{} is {}: {}; the last step: {last}", task.id, task.state, task.detail))
+            .collect())
     }
 
     /// Takes away the lock that a killed peer left, when there is one. Only while no peer runs.
@@ -110,7 +120,10 @@ impl<'a> Person<'a> {
     pub(super) fn check_main(&mut self) -> Result<()> {
         let now = self.place.main()?;
         if now != self.main {
-            self.faults.push(format!("main moved from {} to {now}, and the person did not do it", self.main));
+            self.faults.push(format!(
+                "main moved from {} to {now}, and the person did not do it",
+                self.main
+            ));
             self.main = now;
         }
         Ok(())
@@ -122,10 +135,16 @@ impl<'a> Person<'a> {
     }
 
     fn status(&self) -> Result<Vec<Task>> {
-        let mut command = self.place.orchestrate(&["status", &format!("specs/{SPEC}"), "--format", "json"]);
+        let mut command = self
+            .place
+            .orchestrate(&["status", &format!("specs/{SPEC}"), "--format", "json"]);
         let output = self.place.processes.run(&mut command)?;
         if output.end != End::Exit(0) {
-            return Err(Failure::new(format!("status failed ({:?}): {}", output.end, output.stderr.trim())));
+            return Err(Failure::new(format!(
+                "status failed ({:?}): {}",
+                output.end,
+                output.stderr.trim()
+            )));
         }
         let document: Value = serde_json::from_str(&output.stdout).context(|| "cannot read the status".to_owned())?;
         let text = |task: &Value, key: &str| task[key].as_str().map(str::to_owned);
@@ -135,7 +154,10 @@ impl<'a> Person<'a> {
             detail: text(task, "detail").unwrap_or_default(),
             hint: text(task, "hint"),
         };
-        Ok(document["tasks"].as_array().map(|tasks| tasks.iter().map(task).collect()).unwrap_or_default())
+        Ok(document["tasks"]
+            .as_array()
+            .map(|tasks| tasks.iter().map(task).collect())
+            .unwrap_or_default())
     }
 
     /// Lands a unit's branch in one of the ways people land branches.
@@ -150,29 +172,22 @@ impl<'a> Person<'a> {
                 let message = format!("feat: unit {unit}\n\nSquashed.\n\nPlanwright-Task: {SPEC}/{unit}\n");
                 self.place.git(&["commit", "--quiet", "-m", &message])?;
             }
-            _ => drop(self.place.git(&["merge", "--quiet", "--no-ff", "-m", &format!("Merge unit {unit}"), &branch])?),
+            _ => drop(self.place.git(&[
+                "merge",
+                "--quiet",
+                "--no-ff",
+                "-m",
+                &format!("Merge unit {unit}"),
+                &branch,
+            ])?),
         }
         self.remember_main()?;
         self.place.journal.add(&Event::Landed { unit: unit.to_owned() })
     }
 
-    /// Runs the command that a hint names.
-    fn obey(&self, unit: &str, hint: &str) -> Result<()> {
-        let Some((_, command)) = hint.split_once(COMMAND) else {
-            return Ok(());
-        };
-        let command = command.split([',', ';']).next().unwrap_or(command);
-        let command = command.replace("<spec>", SPEC).replace("<task>", unit);
-        let ids = |word: &&str| word.chars().all(|letter| letter.is_ascii_alphanumeric() || "/-.".contains(letter));
-        let words: Vec<&str> = command.split(' ').take_while(ids).collect();
-        // A sentence may go on after the command.
-        let end = words.iter().skip(3).position(|word| !word.starts_with(|first: char| first.is_ascii_digit()));
-        let words = end.and_then(|end| words.get(..end + 3)).unwrap_or(&words);
-        self.run(unit, words)
-    }
-
+    /// Runs one of our plumbing commands, as a person who was told to.
     fn run(&self, unit: &str, plumbing: &[&str]) -> Result<()> {
-        let arguments: Vec<&str> = ["plumbing"].iter().chain(plumbing).copied().collect();
+        let arguments = [&["plumbing"], plumbing].concat();
         let output = self.place.processes.run(&mut self.place.orchestrate(&arguments))?;
         if output.end != End::Exit(0) {
             return Err(Failure::new(format!(
@@ -186,7 +201,10 @@ impl<'a> Person<'a> {
     }
 
     fn helped(&self, unit: &str, act: String) -> Result<()> {
-        self.place.journal.add(&Event::Helped { unit: unit.to_owned(), act })
+        self.place.journal.add(&Event::Helped {
+            unit: unit.to_owned(),
+            act,
+        })
     }
 
     fn step(&mut self) -> Result<Step> {
@@ -194,9 +212,13 @@ impl<'a> Person<'a> {
         let output = self.place.processes.run(&mut self.place.orchestrate(&arguments))?;
         let document: Value = serde_json::from_str(output.stdout.trim()).unwrap_or_default();
         if document.is_null() || matches!(output.end, End::Signal(_)) {
-            self.faults.push(format!("a step ended with {:?}: {}", output.end, output.stderr.trim()));
+            self.faults
+                .push(format!("a step ended with {:?}: {}", output.end, output.stderr.trim()));
         }
-        let step = Step { said: describe(&document), document };
+        let step = Step {
+            said: describe(&document),
+            document,
+        };
         if let Some((unit, attempt)) = step.dispatched() {
             self.place.journal.add(&Event::Dispatched { unit, attempt })?;
         }
@@ -216,22 +238,44 @@ impl<'a> Person<'a> {
 
     /// Commits what a worker left, or moves it away.
     fn save_work(&mut self, worktree: &Path) -> Result<()> {
-        let name = worktree.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let unit = name.rsplit_once("task-").map(|(_, unit)| unit.to_owned()).unwrap_or_default();
+        let name = worktree
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let unit = name
+            .rsplit_once("task-")
+            .map(|(_, unit)| unit.to_owned())
+            .unwrap_or_default();
         if self.random.percent(50) {
-            for arguments in [&["add", "--all"][..], &["commit", "--quiet", "-m", "wip: what the worker left"]] {
+            for arguments in [
+                &["add", "--all"][..],
+                &["commit", "--quiet", "-m", "wip: what the worker left"],
+            ] {
                 let output = self.place.run_git(Some(worktree), arguments)?;
                 if output.end != End::Exit(0) {
-                    return Err(Failure::new(format!("cannot commit in {name}: {}", output.stderr.trim())));
+                    return Err(Failure::new(format!(
+                        "cannot commit in {name}: {}",
+                        output.stderr.trim()
+                    )));
                 }
             }
             let commit = self.place.git(&["rev-parse", &Place::branch(&unit)])?;
-            self.place.journal.add(&Event::Committed { unit: unit.clone(), commit })?;
+            self.place.journal.add(&Event::Committed {
+                unit: unit.clone(),
+                commit,
+            })?;
             return self.helped(&unit, "committed what the worker left".to_owned());
         }
-        let away = self.place.folder.join("away").join(format!("{name}-{}", self.random.below(1_000_000)));
+        let away = self
+            .place
+            .folder
+            .join("away")
+            .join(format!("{name}-{}", self.random.below(1_000_000)));
         super::place::make_directory(&away)?;
-        let listed = self.place.run_git(Some(worktree), &["ls-files", "--others", "--modified", "--exclude-standard"])?;
+        let listed = self.place.run_git(
+            Some(worktree),
+            &["ls-files", "--others", "--modified", "--exclude-standard"],
+        )?;
         for (number, path) in listed.stdout.lines().enumerate() {
             let target = away.join(number.to_string());
             std::fs::rename(worktree.join(path), target).context(|| format!("cannot move {path} away"))?;
@@ -239,6 +283,19 @@ impl<'a> Person<'a> {
         self.place.run_git(Some(worktree), &["reset", "--quiet", "--hard"])?;
         self.helped(&unit, "moved away what the worker left".to_owned())
     }
+}
+
+/// Returns the words of the plumbing command that a hint names: the verb, what it does, the bundle and the task ids.
+fn command_in(hint: &str) -> Option<Vec<&str>> {
+    let (_, command) = hint.split_once(COMMAND)?;
+    let words: Vec<&str> = command
+        .split(' ')
+        .map(|word| word.trim_end_matches([',', ';', '.']))
+        .collect();
+    // A sentence may go on after the command.
+    let is_id = |word: &&&str| word.starts_with(|first: char| first.is_ascii_digit());
+    let ids = words.iter().skip(3).take_while(is_id).count();
+    words.get(..3 + ids).filter(|_| ids > 0).map(<[&str]>::to_vec)
 }
 
 impl Step {
@@ -251,16 +308,59 @@ impl Step {
 /// Returns the unit and the attempt of a step's document, when it dispatched one.
 pub(super) fn dispatched(document: &Value) -> Option<(String, String)> {
     let text = |key: &str| document[key].as_str().map(str::to_owned);
-    (document["outcome"] == "dispatched").then(|| Some((text("unit")?, text("attempt")?))).flatten()
+    (document["outcome"] == "dispatched")
+        .then(|| Some((text("unit")?, text("attempt")?)))
+        .flatten()
 }
 
 /// Returns a step's document in one line: its outcome and its reasons.
 pub(super) fn describe(document: &Value) -> String {
     let mut parts = vec![document["outcome"].as_str().unwrap_or("no document").to_owned()];
-    parts.extend(["reason", "message"].iter().filter_map(|key| document[*key].as_str().map(str::to_owned)));
-    parts.extend(document["worker"]["why"].as_str().map(|why| format!("worker not started: {why}")));
+    parts.extend(
+        ["reason", "message"]
+            .iter()
+            .filter_map(|key| document[*key].as_str().map(str::to_owned)),
+    );
+    parts.extend(
+        document["worker"]["why"]
+            .as_str()
+            .map(|why| format!("worker not started: {why}")),
+    );
     for reason in document["reasons"].as_array().into_iter().flatten() {
         parts.extend(reason["reason"].as_str().map(str::to_owned));
     }
     parts.join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_in_a_hint_is_found_wherever_it_stands() {
+        let words = ["orchestrate-marker", "clear", "specs/a", "1", "2.5"];
+        for hint in [
+            "look at the log, then: orchestrate plumbing orchestrate-marker clear specs/a 1 2.5",
+            "orchestrate plumbing orchestrate-marker clear specs/a 1 2.5, if nobody works on it",
+            "look; orchestrate plumbing orchestrate-marker clear specs/a 1 2.5 lets it be dispatched again",
+        ] {
+            assert_eq!(command_in(hint).as_deref(), Some(&words[..]), "{hint}");
+        }
+        assert_eq!(
+            command_in("orchestrate plumbing orchestrate-marker clear specs/a"),
+            None
+        );
+        assert_eq!(command_in("let them end"), None);
+    }
+
+    #[test]
+    fn a_step_is_told_in_one_line() {
+        let document = serde_json::json!({ "outcome": "halted", "reasons": [{ "reason": "a" }, { "reason": "b" }] });
+        assert_eq!(describe(&document), "halted: a: b");
+        assert_eq!(dispatched(&document), None);
+        let document =
+            serde_json::json!({ "outcome": "dispatched", "unit": "1", "attempt": "f", "worker": { "why": "w" } });
+        assert_eq!(describe(&document), "dispatched: worker not started: w");
+        assert_eq!(dispatched(&document), Some(("1".to_owned(), "f".to_owned())));
+    }
 }

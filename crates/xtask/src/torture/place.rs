@@ -49,10 +49,16 @@ impl Place {
     pub(super) fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         // A group of its own, so that a kill of the group hits this command and what it started, and never this driver.
-        command.current_dir(&self.repository).env_clear().stdin(Stdio::null()).process_group(0);
+        command
+            .current_dir(&self.repository)
+            .env_clear()
+            .stdin(Stdio::null())
+            .process_group(0);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.folder.join("home")).env("LC_ALL", "C");
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1");
         for role in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{role}_NAME"), "Torture");
             command.env(format!("GIT_{role}_EMAIL"), "torture@example.invalid");
@@ -83,7 +89,11 @@ impl Place {
         if output.end == End::Exit(0) {
             return Ok(output.stdout.trim_end().to_owned());
         }
-        Err(Failure::new(format!("git {} failed: {}", arguments.join(" "), output.stderr.trim())))
+        Err(Failure::new(format!(
+            "git {} failed: {}",
+            arguments.join(" "),
+            output.stderr.trim()
+        )))
     }
 
     /// Makes the repository that each round copies: a few hundred files, packed, without a bundle.
@@ -95,7 +105,10 @@ impl Place {
             let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
             self.git(&["config", "--local", key, value])?;
         }
-        write(&self.repository.join(".gitattributes"), &format!("{FILTERED} filter=torture\n"))?;
+        write(
+            &self.repository.join(".gitattributes"),
+            &format!("{FILTERED} filter=torture\n"),
+        )?;
         for number in 0..FILES {
             let text = format!("line of file {number}\n").repeat(40);
             write(&self.repository.join(format!("files/{number}.txt")), &text)?;
@@ -121,9 +134,16 @@ impl Place {
         write(&self.repository.join(".gitignore"), ".claude/planwright.local.yml\n")?;
         self.git(&["add", "--all"])?;
         self.git(&["commit", "--quiet", "-m", "docs: the signed bundle"])?;
-        let filter = format!("'{}' torture-filter '{}'", worker.program.display(), self.folder.display());
+        let filter = format!(
+            "'{}' torture-filter '{}'",
+            worker.program.display(),
+            self.folder.display()
+        );
         self.git(&["config", "--local", "filter.torture.smudge", &filter])?;
-        write(&self.repository.join(".claude/planwright.local.yml"), &self.settings(plan, worker)?)
+        write(
+            &self.repository.join(".claude/planwright.local.yml"),
+            &self.settings(plan, worker)?,
+        )
     }
 
     fn settings(&self, plan: &Plan, worker: &Worker<'_>) -> Result<String> {
@@ -183,7 +203,10 @@ impl Plan {
             needs.dedup();
             needs
         });
-        Self { dependencies: dependencies.collect(), cap: random.between(1, 6) }
+        Self {
+            dependencies: dependencies.collect(),
+            cap: random.between(1, 6),
+        }
     }
 
     /// Returns how many tasks there are.
@@ -194,7 +217,11 @@ impl Plan {
     fn dependency_text(&self, task: usize) -> String {
         let needs = task.checked_sub(1).and_then(|index| self.dependencies.get(index));
         let needs: Vec<String> = needs.into_iter().flatten().map(ToString::to_string).collect();
-        if needs.is_empty() { "none".to_owned() } else { needs.join(", ") }
+        if needs.is_empty() {
+            "none".to_owned()
+        } else {
+            needs.join(", ")
+        }
     }
 }
 
@@ -234,7 +261,10 @@ mod tests {
     fn plans_have_the_promised_shape() {
         for round in 0..200 {
             let plan = Plan::random(&mut Random::new(3, &[round]));
-            assert!((3..=6).contains(&plan.tasks()) && (1..=6).contains(&plan.cap), "{plan:?}");
+            assert!(
+                (3..=6).contains(&plan.tasks()) && (1..=6).contains(&plan.cap),
+                "{plan:?}"
+            );
             for (index, needs) in plan.dependencies.iter().enumerate() {
                 assert!(needs.iter().all(|need| (1..=index).contains(need)), "{plan:?}");
             }

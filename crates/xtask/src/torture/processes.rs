@@ -113,7 +113,9 @@ impl Processes {
 
     fn spawn(&self, command: &mut Command) -> Result<std::process::Child> {
         let mut state = self.lock();
-        let child = command.spawn().context(|| format!("cannot start {}", command.get_program().display()))?;
+        let child = command
+            .spawn()
+            .context(|| format!("cannot start {}", command.get_program().display()))?;
         state.running.insert(child.id());
         state.alone = false;
         self.0.changed.notify_all();
@@ -122,13 +124,21 @@ impl Processes {
 
     /// Runs a program to its end.
     pub(super) fn run(&self, command: &mut Command) -> Result<Output> {
-        let mut child = self.spawn(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+        let mut child = self.spawn(
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped()),
+        )?;
         let errors = child.stderr.take();
         let errors = thread::spawn(move || errors.map(read_all));
         let stdout = child.stdout.take().map(read_all).unwrap_or_default();
         let stderr = errors.join().ok().flatten().unwrap_or_default();
         let end = self.end_of(child.id(), PATIENCE).ok_or_else(|| {
-            Failure::new(format!("{} did not end within {PATIENCE:?}", command.get_program().display()))
+            Failure::new(format!(
+                "{} did not end within {PATIENCE:?}",
+                command.get_program().display()
+            ))
         })?;
         Ok(Output { end, stdout, stderr })
     }
@@ -143,7 +153,9 @@ impl Processes {
     pub(super) fn ends_of(&self, pids: &[u32], deadline: Instant) -> Vec<(u32, End)> {
         self.wait_until(deadline, |state| pids.iter().any(|pid| state.ended.contains_key(pid)));
         let mut state = self.lock();
-        pids.iter().filter_map(|pid| Some((*pid, state.ended.remove(pid)?))).collect()
+        pids.iter()
+            .filter_map(|pid| Some((*pid, state.ended.remove(pid)?)))
+            .collect()
     }
 
     /// Waits until no descendant is left; returns whether that came true.
@@ -194,7 +206,9 @@ fn adopt_orphans() -> Result<()> {
 
 #[cfg(not(target_os = "linux"))]
 fn adopt_orphans() -> Result<()> {
-    Err(Failure::new("torture runs on Linux only: elsewhere the end of a worker cannot be waited for"))
+    Err(Failure::new(
+        "torture runs on Linux only: elsewhere the end of a worker cannot be waited for",
+    ))
 }
 
 fn end(status: WaitStatus) -> End {

@@ -51,7 +51,15 @@ impl Run<'_> {
         let folder = self.folder.join(format!("round-{number}"));
         let place = Place::new(&folder, self.binary, self.processes);
         let plan = Plan::random(&mut choices(2));
-        place.make(self.template, &plan, &Worker { program: self.program, seed, round: number })?;
+        place.make(
+            self.template,
+            &plan,
+            &Worker {
+                program: self.program,
+                seed,
+                round: number,
+            },
+        )?;
         let signed = place.main()?;
         let mut person = Person::new(&place, choices(3))?;
         let mut storm = Storm::new(&place, self.schedule, number, self.towers, choices(4));
@@ -67,8 +75,16 @@ impl Run<'_> {
         other.extend(peer_faults(&place));
         other.extend(state_faults(&place, &signed)?);
         other.extend(double_places(&place)?);
-        let facts = Facts { reachable: reachable(&place)?, dependencies: dependencies(&plan), stuck, other };
-        let killed = events.iter().filter(|event| matches!(event, Event::Killed { .. })).count();
+        let facts = Facts {
+            reachable: reachable(&place)?,
+            dependencies: dependencies(&plan),
+            stuck,
+            other,
+        };
+        let killed = events
+            .iter()
+            .filter(|event| matches!(event, Event::Killed { .. }))
+            .count();
         Ok(Round {
             violations: judge(&events, &facts),
             kills: toll.kills + killed + hits.values().sum::<usize>(),
@@ -93,17 +109,27 @@ impl Round {
             | Event::Landed { .. }
             | Event::Helped { .. } => None,
         };
-        self.events.iter().filter_map(attempt).collect::<BTreeSet<String>>().len()
+        self.events
+            .iter()
+            .filter_map(attempt)
+            .collect::<BTreeSet<String>>()
+            .len()
     }
 
     /// Returns how many workers began.
     pub(super) fn workers(&self) -> usize {
-        self.events.iter().filter(|event| matches!(event, Event::Started { .. })).count()
+        self.events
+            .iter()
+            .filter(|event| matches!(event, Event::Started { .. }))
+            .count()
     }
 
     /// Returns how often the person did what was said.
     pub(super) fn helped(&self) -> usize {
-        self.events.iter().filter(|event| matches!(event, Event::Helped { .. })).count()
+        self.events
+            .iter()
+            .filter(|event| matches!(event, Event::Helped { .. }))
+            .count()
     }
 
     /// Returns the round in one line.
@@ -128,7 +154,11 @@ impl Round {
 
 fn dependencies(plan: &Plan) -> BTreeMap<String, Vec<String>> {
     let texts = |needs: &Vec<usize>| needs.iter().map(ToString::to_string).collect();
-    plan.dependencies.iter().enumerate().map(|(index, needs)| ((index + 1).to_string(), texts(needs))).collect()
+    plan.dependencies
+        .iter()
+        .enumerate()
+        .map(|(index, needs)| ((index + 1).to_string(), texts(needs)))
+        .collect()
 }
 
 fn reachable(place: &Place) -> Result<BTreeSet<String>> {
@@ -152,7 +182,11 @@ fn state_faults(place: &Place, signed: &str) -> Result<Vec<String>> {
     }
     let mut locks = Vec::new();
     find_locks(&place.repository.join(".git"), &mut locks)?;
-    faults.extend(locks.iter().map(|path| format!("a lock of git was left behind: {}", path.display())));
+    faults.extend(
+        locks
+            .iter()
+            .map(|path| format!("a lock of git was left behind: {}", path.display())),
+    );
     Ok(faults)
 }
 
@@ -173,7 +207,10 @@ fn find_locks(directory: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
 fn double_places(place: &Place) -> Result<Vec<String>> {
     let branches = place.git(&["for-each-ref", "--format=%(refname:short)", "refs/heads/planwright"])?;
     let worktrees = place.git(&["worktree", "list", "--porcelain"])?;
-    let checked_out: Vec<&str> = worktrees.lines().filter_map(|line| line.strip_prefix("branch refs/heads/")).collect();
+    let checked_out: Vec<&str> = worktrees
+        .lines()
+        .filter_map(|line| line.strip_prefix("branch refs/heads/"))
+        .collect();
     let mut faults = Vec::new();
     let mut units = BTreeSet::new();
     for branch in branches.lines() {

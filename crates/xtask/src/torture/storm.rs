@@ -27,7 +27,7 @@ const STORMS: u64 = 3;
 /// How many towers follow one another in each of the places that start at once.
 const TURNS: u64 = 2;
 /// How often a single tower is sent to a point: what an earlier one left may lead it past.
-const TRIES: usize = 2;
+const TRIES: usize = 3;
 /// A tower that is killed at any moment is killed within this many milliseconds, about as long as it takes among others.
 const LATEST_KILL: u64 = 250;
 /// A tower that watches is killed within this many milliseconds: it would go on as long as units are in progress.
@@ -89,7 +89,15 @@ pub(super) struct Storm<'a> {
 
 impl<'a> Storm<'a> {
     pub(super) fn new(place: &'a Place, schedule: &'a Schedule<'a>, round: u64, towers: u64, random: Random) -> Self {
-        Self { place, schedule, round, towers, random, toll: Toll::default(), started: 0 }
+        Self {
+            place,
+            schedule,
+            round,
+            towers,
+            random,
+            toll: Toll::default(),
+            started: 0,
+        }
     }
 
     /// Lets all of the round's faults happen.
@@ -133,19 +141,31 @@ impl<'a> Storm<'a> {
         rustix::fs::flock(&gate, FlockOperation::LockExclusive).context(|| "cannot close the gate".to_owned())?;
         let order = self.place.folder.join(CHECKOUT_ORDER);
         if self.random.percent(50) {
-            let tower = if self.random.percent(70) { self.place.binary.display().to_string() } else { String::new() };
+            let tower = if self.random.percent(70) {
+                self.place.binary.display().to_string()
+            } else {
+                String::new()
+            };
             super::place::write(&order, &tower)?;
         }
         if self.random.percent(40) {
             person.commit_elsewhere()?;
         }
-        let peer = if self.random.percent(40) { Some(self.start_peer()?) } else { None };
+        let peer = if self.random.percent(40) {
+            Some(self.start_peer()?)
+        } else {
+            None
+        };
         let peer_dies = self.random.percent(25);
         let mut towers = Vec::new();
         for _ in 0..self.towers {
             towers.push(self.start_in_storm(TURNS - 1)?);
         }
-        let pasted = if self.random.percent(40) { Some(self.paste()?) } else { None };
+        let pasted = if self.random.percent(40) {
+            Some(self.paste()?)
+        } else {
+            None
+        };
         let over = AtomicBool::new(false);
         let tended = std::thread::scope(|scope| {
             let tending = scope.spawn(|| {
@@ -159,7 +179,11 @@ impl<'a> Storm<'a> {
             if let Some(peer) = peer {
                 self.end_peer(peer, peer_dies);
             }
-            watched.and(tending.join().unwrap_or_else(|_| Err(Failure::new("the person panicked"))))
+            watched.and(
+                tending
+                    .join()
+                    .unwrap_or_else(|_| Err(Failure::new("the person panicked"))),
+            )
         });
         drop(gate);
         if let Some(pid) = pasted {
@@ -174,7 +198,9 @@ impl<'a> Storm<'a> {
         if self.place.processes.all_ended(PATIENCE) {
             return Ok(());
         }
-        Err(Failure::new(format!("towers or workers did not end within {PATIENCE:?}")))
+        Err(Failure::new(format!(
+            "towers or workers did not end within {PATIENCE:?}"
+        )))
     }
 
     fn fate(&mut self) -> Fate {
@@ -212,13 +238,22 @@ impl<'a> Storm<'a> {
         if let Fate::Point(point) = &fate {
             self.endanger(&mut command, point);
         }
-        command.stdout(create(&output)?).stderr(create(&output.with_extension("errors"))?);
+        command
+            .stdout(create(&output)?)
+            .stderr(create(&output.with_extension("errors"))?);
         let pid = self.place.processes.start(&mut command)?;
         let dies = match fate {
             Fate::Killed { after, group } => Some((Instant::now() + Duration::from_millis(after), group)),
             Fate::Lives | Fate::Point(_) => None,
         };
-        Ok(Tower { pid, fate, output, dies, was_killed: false, followers })
+        Ok(Tower {
+            pid,
+            fate,
+            output,
+            dies,
+            was_killed: false,
+            followers,
+        })
     }
 
     /// Waits for the end of every tower and of those that follow it, and kills those whose time has come.
@@ -226,7 +261,12 @@ impl<'a> Storm<'a> {
         let bound = Instant::now() + PATIENCE;
         while !towers.is_empty() {
             let pids: Vec<u32> = towers.iter().map(|tower| tower.pid).collect();
-            let deadline = towers.iter().filter_map(|tower| tower.dies).map(|(at, _)| at).min().unwrap_or(bound);
+            let deadline = towers
+                .iter()
+                .filter_map(|tower| tower.dies)
+                .map(|(at, _)| at)
+                .min()
+                .unwrap_or(bound);
             for (pid, end) in self.place.processes.ends_of(&pids, deadline) {
                 if let Some(index) = towers.iter().position(|tower| tower.pid == pid) {
                     let tower = towers.swap_remove(index);
@@ -248,7 +288,10 @@ impl<'a> Storm<'a> {
                 }
             }
             if now > bound {
-                return Err(Failure::new(format!("{} towers did not end within {PATIENCE:?}", towers.len())));
+                return Err(Failure::new(format!(
+                    "{} towers did not end within {PATIENCE:?}",
+                    towers.len()
+                )));
             }
         }
         Ok(())
@@ -258,7 +301,10 @@ impl<'a> Storm<'a> {
     fn ended(&mut self, tower: &Tower, end: Option<End>) {
         let errors = || std::fs::read_to_string(tower.output.with_extension("errors")).unwrap_or_default();
         let printed = std::fs::read_to_string(&tower.output).unwrap_or_default();
-        let documents: Vec<Value> = printed.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let documents: Vec<Value> = printed
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
         for (unit, attempt) in documents.iter().filter_map(dispatched) {
             if let Err(failure) = self.place.journal.add(&Event::Dispatched { unit, attempt }) {
                 self.toll.faults.push(failure.to_string());
@@ -274,7 +320,10 @@ impl<'a> Storm<'a> {
                 let said = documents.last().map_or_else(errors, describe);
                 self.toll.failures.push(said.trim().to_owned());
             }
-            other => self.toll.faults.push(format!("a tower ended with {other:?}: {}", errors().trim())),
+            other => self
+                .toll
+                .faults
+                .push(format!("a tower ended with {other:?}: {}", errors().trim())),
         }
     }
 
@@ -299,12 +348,18 @@ impl<'a> Storm<'a> {
     /// Starts the worker of some unit as a person does who pastes a launch command, perhaps for the second time.
     fn paste(&mut self) -> Result<u32> {
         let unit = self.random.between(1, 3).to_string();
-        let output = self.place.folder.join("output").join(format!("pasted-{}", self.started));
+        let output = self
+            .place
+            .folder
+            .join("output")
+            .join(format!("pasted-{}", self.started));
         let mut command = self.place.orchestrate(&["plumbing", "run-worker", SPEC, &unit]);
         if let Fate::Point(point) = self.fate() {
             self.endanger(&mut command, &point);
         }
-        command.stdout(create(&output)?).stderr(create(&output.with_extension("errors"))?);
+        command
+            .stdout(create(&output)?)
+            .stderr(create(&output.with_extension("errors"))?);
         self.place.processes.start(&mut command)
     }
 

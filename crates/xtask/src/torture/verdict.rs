@@ -44,7 +44,12 @@ impl fmt::Display for Violation {
 
 /// Returns everything that a round did wrong.
 pub(super) fn judge(events: &[Event], facts: &Facts) -> Vec<Violation> {
-    let mut reading = Reading { facts, units: BTreeMap::new(), attempts: BTreeSet::new(), violations: Vec::new() };
+    let mut reading = Reading {
+        facts,
+        units: BTreeMap::new(),
+        attempts: BTreeSet::new(),
+        violations: Vec::new(),
+    };
     for event in events {
         reading.take(event);
     }
@@ -73,7 +78,16 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn take(&mut self, event: &Event) {
         match event {
-            Event::Started { unit, attempt, pid, branch, worktree, alone, ahead, unclean } => {
+            Event::Started {
+                unit,
+                attempt,
+                pid,
+                branch,
+                worktree,
+                alone,
+                ahead,
+                unclean,
+            } => {
                 self.judge_attempt(unit, attempt, *pid);
                 self.judge_unit(unit, *pid, (branch, worktree));
                 self.judge_dependencies(unit, *pid);
@@ -81,17 +95,23 @@ impl Reading<'_> {
                     self.double(format!("worker {pid} of unit {unit} began while another one lived"));
                 }
                 if *ahead > 0 {
-                    self.double(format!("worker {pid} of unit {unit} began on a branch with {ahead} commits"));
+                    self.double(format!(
+                        "worker {pid} of unit {unit} began on a branch with {ahead} commits"
+                    ));
                 }
                 if !unclean.is_empty() {
-                    let what = format!("worker {pid} of unit {unit} began in a worktree with {}", unclean.join(", "));
+                    let what = format!(
+                        "worker {pid} of unit {unit} began in a worktree with {}",
+                        unclean.join(", ")
+                    );
                     self.violations.push(Violation::Other(what));
                 }
             }
             Event::Committed { unit, commit } => {
                 self.unit(unit).commits += 1;
                 if !self.facts.reachable.contains(commit) {
-                    self.violations.push(Violation::LostCommit(format!("{commit} of unit {unit}")));
+                    self.violations
+                        .push(Violation::LostCommit(format!("{commit} of unit {unit}")));
                 }
             }
             Event::Landing { unit } => self.unit(unit).landing = true,
@@ -113,7 +133,9 @@ impl Reading<'_> {
             let what = format!("worker {pid} of unit {unit} began under a lease that names no attempt");
             self.violations.push(Violation::Other(what));
         } else if !self.attempts.insert(attempt.to_owned()) {
-            self.double(format!("worker {pid} of unit {unit} is the second one of attempt {attempt}"));
+            self.double(format!(
+                "worker {pid} of unit {unit} is the second one of attempt {attempt}"
+            ));
         }
     }
 
@@ -123,12 +145,15 @@ impl Reading<'_> {
         let found = if known.landed {
             Some(format!("worker {pid} of unit {unit} began after the unit had landed"))
         } else if known.commits > 0 {
-            Some(format!("worker {pid} of unit {unit} began after {} commits of an earlier one", known.commits))
+            Some(format!(
+                "worker {pid} of unit {unit} began after {} commits of an earlier one",
+                known.commits
+            ))
         } else {
             match &known.place {
-                Some(other) if *other != place => {
-                    Some(format!("worker {pid} of unit {unit} works on {place:?}, an earlier one on {other:?}"))
-                }
+                Some(other) if *other != place => Some(format!(
+                    "worker {pid} of unit {unit} works on {place:?}, an earlier one on {other:?}"
+                )),
                 Some(_) | None => None,
             }
         };
@@ -167,7 +192,10 @@ mod tests {
     }
 
     fn committed(unit: &str, commit: &str) -> Event {
-        Event::Committed { unit: unit.to_owned(), commit: commit.to_owned() }
+        Event::Committed {
+            unit: unit.to_owned(),
+            commit: commit.to_owned(),
+        }
     }
 
     fn landing(unit: &str) -> Event {
@@ -203,8 +231,14 @@ mod tests {
 
     #[test]
     fn a_good_round_is_acquitted() {
-        let ended = Event::Ended { unit: "1".to_owned(), pid: 7 };
-        let helped = Event::Helped { unit: "1".to_owned(), act: "clear".to_owned() };
+        let ended = Event::Ended {
+            unit: "1".to_owned(),
+            pid: 7,
+        };
+        let helped = Event::Helped {
+            unit: "1".to_owned(),
+            act: "clear".to_owned(),
+        };
         let events = [
             started("1", "a"),
             ended.clone(),
@@ -241,8 +275,14 @@ mod tests {
     #[test]
     fn a_start_after_commits_or_a_landing_is_a_double_dispatch() {
         let again = started("1", "b");
-        assert_eq!(counts(&[started("1", "a"), committed("1", "c1"), again.clone()], &facts()), [1, 0, 0, 0]);
-        assert_eq!(counts(&[landing("1"), landed("1"), again.clone()], &facts()), [1, 0, 0, 0]);
+        assert_eq!(
+            counts(&[started("1", "a"), committed("1", "c1"), again.clone()], &facts()),
+            [1, 0, 0, 0]
+        );
+        assert_eq!(
+            counts(&[landing("1"), landed("1"), again.clone()], &facts()),
+            [1, 0, 0, 0]
+        );
         let mut on_commits = again;
         if let Event::Started { ahead, .. } = &mut on_commits {
             *ahead = 2;
@@ -261,19 +301,34 @@ mod tests {
 
     #[test]
     fn a_commit_that_no_ref_leads_to_is_lost() {
-        assert_eq!(counts(&[started("1", "a"), committed("1", "c9")], &facts()), [0, 1, 0, 0]);
+        assert_eq!(
+            counts(&[started("1", "a"), committed("1", "c9")], &facts()),
+            [0, 1, 0, 0]
+        );
     }
 
     #[test]
     fn the_rest_is_convicted_too() {
-        assert_eq!(counts(&[started("2", "a")], &facts()), [0, 0, 0, 1], "its dependency has not landed");
-        assert_eq!(counts(&[started("1", "")], &facts()), [0, 0, 0, 1], "its lease names no attempt");
+        assert_eq!(
+            counts(&[started("2", "a")], &facts()),
+            [0, 0, 0, 1],
+            "its dependency has not landed"
+        );
+        assert_eq!(
+            counts(&[started("1", "")], &facts()),
+            [0, 0, 0, 1],
+            "its lease names no attempt"
+        );
         let mut torn = started("1", "a");
         if let Event::Started { unclean, .. } = &mut torn {
             unclean.push(" D files/1.txt".to_owned());
         }
         assert_eq!(counts(&[torn], &facts()), [0, 0, 0, 1]);
-        let found = Facts { stuck: vec!["1: held".to_owned()], other: vec!["main moved".to_owned()], ..facts() };
+        let found = Facts {
+            stuck: vec!["1: held".to_owned()],
+            other: vec!["main moved".to_owned()],
+            ..facts()
+        };
         assert_eq!(counts(&[], &found), [0, 0, 1, 1]);
     }
 }

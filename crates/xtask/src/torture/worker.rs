@@ -48,7 +48,9 @@ pub(crate) fn filter(arguments: &FilterArguments) -> Result<bool> {
     let product = std::fs::read_to_string(&order).unwrap_or_default();
     // The order is for one checkout: who removes it has it.
     if std::fs::remove_file(order).is_ok() {
-        Journal::of(&arguments.folder).add(&Event::Killed { what: "a checkout in its middle".to_owned() })?;
+        Journal::of(&arguments.folder).add(&Event::Killed {
+            what: "a checkout in its middle".to_owned(),
+        })?;
         if let Some(tower) = ancestor_running(Path::new(&product)) {
             kill_process(tower, Signal::KILL).context(|| "cannot kill the tower".to_owned())?;
         }
@@ -91,7 +93,10 @@ pub(crate) fn work(arguments: &WorkerArguments) -> Result<bool> {
     if script.leaves_files {
         worker.edit(script.parts)?;
     }
-    worker.journal.add(&Event::Ended { unit: worker.unit.clone(), pid: worker.pid })?;
+    worker.journal.add(&Event::Ended {
+        unit: worker.unit.clone(),
+        pid: worker.pid,
+    })?;
     Ok(!script.fails)
 }
 
@@ -123,7 +128,11 @@ impl Script {
         let parts = if random.percent(15) { 0 } else { random.between(1, 3) };
         let mut sometimes = |chance: u64| {
             let part = random.between(0, parts);
-            let moment = if part < parts && random.percent(40) { Moment::Edited(part) } else { Moment::Before(part) };
+            let moment = if part < parts && random.percent(40) {
+                Moment::Edited(part)
+            } else {
+                Moment::Before(part)
+            };
             random.percent(chance).then_some(moment)
         };
         Self {
@@ -179,7 +188,11 @@ impl Worker {
             folder,
             journal,
         };
-        let unclean = git(&["status", "--porcelain"])?.lines().take(3).map(str::to_owned).collect();
+        let unclean = git(&["status", "--porcelain"])?
+            .lines()
+            .take(3)
+            .map(str::to_owned)
+            .collect();
         let ahead = git(&["rev-list", "--count", "refs/heads/main..HEAD"])?;
         worker.journal.add(&Event::Started {
             unit: worker.unit.clone(),
@@ -196,7 +209,10 @@ impl Worker {
 
     fn edit(&self, part: u64) -> Result<()> {
         let path = PathBuf::from(format!("work/{}/{part}.txt", self.unit));
-        super::place::write(&path, &format!("part {part} of unit {} by worker {}\n", self.unit, self.earlier))
+        super::place::write(
+            &path,
+            &format!("part {part} of unit {} by worker {}\n", self.unit, self.earlier),
+        )
     }
 
     fn commit(&self, part: u64, last: bool) -> Result<()> {
@@ -207,7 +223,10 @@ impl Worker {
         git(&["add", "--all"])?;
         git(&["commit", "--quiet", "-m", &message])?;
         let commit = git(&["rev-parse", "HEAD"])?;
-        self.journal.add(&Event::Committed { unit: self.unit.clone(), commit })
+        self.journal.add(&Event::Committed {
+            unit: self.unit.clone(),
+            commit,
+        })
     }
 
     fn misbehave(&self, script: &Script, now: Moment) -> Result<()> {
@@ -243,7 +262,10 @@ impl Worker {
     /// Kills the runner, if the parent of this process is the one that the lease names.
     fn kill_runner(&self) -> Result<()> {
         let parent = getppid();
-        let named = self.runner.and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
+        let named = self
+            .runner
+            .and_then(|pid| i32::try_from(pid).ok())
+            .and_then(Pid::from_raw);
         match parent {
             Some(parent) if Some(parent) == named => self.kill(parent, "a runner"),
             Some(_) | None => Ok(()),
@@ -251,7 +273,9 @@ impl Worker {
     }
 
     fn kill(&self, pid: Pid, what: &str) -> Result<()> {
-        self.journal.add(&Event::Killed { what: format!("{what} of unit {}", self.unit) })?;
+        self.journal.add(&Event::Killed {
+            what: format!("{what} of unit {}", self.unit),
+        })?;
         kill_process(pid, Signal::KILL).context(|| format!("cannot kill {what}"))
     }
 }
