@@ -4,7 +4,7 @@
 //! tells a complete checkout from an unfinished one.
 
 use std::fs;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind, Read};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
