@@ -3,6 +3,7 @@
 //! Moves bytes and asks questions; what the answers mean is decided in `orchestrate-core`. Owns the layout of the
 //! tower's files on disk.
 
+mod base;
 mod checkout;
 pub mod clock;
 pub mod failpoint;

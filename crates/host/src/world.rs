@@ -14,9 +14,10 @@ use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner};
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned, WorktreeFacts, World};
 
+use crate::base::{self, BaseQuestion};
 use crate::failpoint::reach;
 use crate::forge::{self, ForgeSettings};
-use crate::git::{self, BaseQuestion};
+use crate::git;
 use crate::process::{self, DetachedStart, Handshake, RunOptions, run_bounded};
 use crate::repository::{self, Repository};
 use crate::window::Windows;
@@ -133,7 +134,7 @@ impl World for RealWorld {
             configured,
             remote_head: &remote_head,
         };
-        git::base(&self.repository.git, &question)
+        base::resolve_base(&self.repository.git, &question)
     }
 
     fn history(&self, spec: &SpecId, base: &Base) -> Observed<History> {

@@ -1,0 +1,117 @@
+//! Naming the base: the branch that work lands on (architecture §6, "Base and start").
+//!
+//! HEAD and `init.defaultBranch` never name it, and only full ref names are asked for: a tag may share a short one.
+
+use git2::{ErrorCode, Repository};
+use orchestrate_core::evidence::{Base, BaseSource};
+use orchestrate_core::identifier::{BaseName, CommitId};
+use orchestrate_core::world::Fault;
+
+use crate::git::resolve;
+
+/// What names the base, read from outside the repository.
+pub(crate) struct BaseQuestion<'a> {
+    /// `PLANWRIGHT_BASE_REF`.
+    pub(crate) environment: Option<&'a str>,
+    /// The key `base_branch`.
+    pub(crate) configured: Option<&'a BaseName>,
+    /// Asks the remote for its HEAD; called only when nothing local names the base.
+    pub(crate) remote_head: &'a dyn Fn() -> Option<BaseName>,
+}
+
+/// Returns the base by the order of architecture §6.
+pub(crate) fn resolve_base(repository: &Repository, question: &BaseQuestion<'_>) -> Result<Base, Fault> {
+    let operation = "cannot resolve the base branch";
+    let hint = "set base_branch in .claude/planwright.yml, or PLANWRIGHT_BASE_REF";
+    if let Some(text) = question.environment.filter(|text| !text.is_empty()) {
+        let short = text.strip_prefix("refs/heads/").unwrap_or(text);
+        let short = short.strip_prefix("refs/remotes/").unwrap_or(short);
+        let name = BaseName::parse(short.strip_prefix("origin/").unwrap_or(short))
+            .map_err(|error| Fault::new(operation, format!("PLANWRIGHT_BASE_REF is {error}")))?;
+        return named(repository, name, BaseSource::Environment, operation, hint);
+    }
+    if let Some(name) = question.configured {
+        return named(repository, name.clone(), BaseSource::Configuration, operation, hint);
+    }
+    let git_fault = |error: git2::Error| Fault::new(operation, error.message().to_owned());
+    if let Some(name) = origin_head(repository).map_err(git_fault)? {
+        return named(repository, name, BaseSource::OriginHead, operation, hint);
+    }
+    if repository.find_remote("origin").is_ok()
+        && let Some(name) = (question.remote_head)()
+        && let Ok(base) = named(repository, name, BaseSource::RemoteHead, operation, hint)
+    {
+        return Ok(base);
+    }
+    let candidates = candidates(repository).map_err(git_fault)?;
+    match candidates.as_slice() {
+        [only] => named(repository, only.clone(), BaseSource::OnlyCandidate, operation, hint),
+        [] => Err(Fault::new(
+            operation,
+            "there is no branch named main, master or develop, and origin names none",
+        )
+        .with_hint(format!("commit something first, or {hint}"))),
+        several => {
+            let names: Vec<&str> = several.iter().map(BaseName::as_str).collect();
+            Err(Fault::new(operation, format!("it could be any of {}", names.join(", "))).with_hint(hint))
+        }
+    }
+}
+
+fn named(
+    repository: &Repository,
+    name: BaseName,
+    source: BaseSource,
+    operation: &str,
+    hint: &str,
+) -> Result<Base, Fault> {
+    let fault = |error: git2::Error| Fault::new(operation, error.message().to_owned());
+    let local = resolve(repository, &format!("refs/heads/{name}")).map_err(fault)?;
+    let counterpart = counterpart(repository, &name).map_err(fault)?;
+    match local.or_else(|| counterpart.clone()) {
+        Some(commit) => Ok(Base {
+            name,
+            source,
+            commit,
+            counterpart,
+        }),
+        None => Err(Fault::new(operation, format!("there is no branch {name}, here or at origin")).with_hint(hint)),
+    }
+}
+
+/// Returns the commit of the branch's remote-tracking counterpart: its upstream, else origin's branch of that name.
+fn counterpart(repository: &Repository, name: &BaseName) -> Result<Option<CommitId>, git2::Error> {
+    if let Ok(upstream) = repository.branch_upstream_name(&format!("refs/heads/{name}"))
+        && let Ok(upstream) = std::str::from_utf8(&upstream)
+        && upstream.starts_with("refs/remotes/")
+        && let Some(commit) = resolve(repository, upstream)?
+    {
+        return Ok(Some(commit));
+    }
+    resolve(repository, &format!("refs/remotes/origin/{name}"))
+}
+
+fn origin_head(repository: &Repository) -> Result<Option<BaseName>, git2::Error> {
+    match repository.find_reference("refs/remotes/origin/HEAD") {
+        Ok(head) => Ok(head
+            .symbolic_target()
+            .ok()
+            .flatten()
+            .and_then(|target| target.strip_prefix("refs/remotes/origin/"))
+            .and_then(|name| BaseName::parse(name).ok())),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn candidates(repository: &Repository) -> Result<Vec<BaseName>, git2::Error> {
+    let mut found = Vec::new();
+    for name in ["main", "master", "develop"] {
+        let here = resolve(repository, &format!("refs/heads/{name}"))?.is_some();
+        let there = resolve(repository, &format!("refs/remotes/origin/{name}"))?.is_some();
+        if here || there {
+            found.extend(BaseName::parse(name).ok());
+        }
+    }
+    Ok(found)
+}
