@@ -122,11 +122,11 @@ fn set_branch(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Re
     let race = match &plan.branch {
         BranchAct::Keep => return Ok(()),
         BranchAct::Create => {
-            forget_older_record(world, name)?;
+            forget_older_claim(world, name)?;
             world.create_branch(name, start)?
         }
         BranchAct::Advance { from } => {
-            forget_older_record(world, name)?;
+            forget_older_claim(world, name)?;
             world.advance_branch(name, from, start)?
         }
     };
@@ -135,7 +135,15 @@ fn set_branch(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Re
 
 /// An older record names an older start. Beside a branch that starts elsewhere it would make commits of others look
 /// like the unit's own, so it goes first. What it said was read under this lock, and void.
-fn forget_older_record(world: &mut dyn World, name: &UnitName) -> Result<(), Fault> {
+///
+/// Its markers go before it: without the record that tells how it ended, they would be taken for those of a tower that
+/// keeps no record, and hold the unit until they are stale.
+fn forget_older_claim(world: &mut dyn World, name: &UnitName) -> Result<(), Fault> {
+    for home in MarkerHome::ALL {
+        for task in name.unit.tasks() {
+            world.remove(&Place::Marker(name.spec.clone(), task.clone(), home))?;
+        }
+    }
     world.remove(&Place::DispatchRecord(name.clone()))
 }
 

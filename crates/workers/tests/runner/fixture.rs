@@ -95,6 +95,17 @@ impl Fixture {
         self.dispatch_as(attempt, LaunchManner::Background, argv, "do it\n")
     }
 
+    /// Where the unit's branch is: a dispatch starts there.
+    fn branch_tip(&self) -> CommitId {
+        let repository = repository::discover(&self.layout.primary).expect("a repository");
+        let reference = repository
+            .git
+            .find_reference(&self.name.reference())
+            .expect("the branch");
+        let tip = reference.peel_to_commit().expect("a commit").id().to_string();
+        CommitId::parse(&tip).expect("a commit id")
+    }
+
     pub(crate) fn dispatch_as(&self, attempt: u8, manner: LaunchManner, argv: Vec<String>, prompt: &str) -> Nonce {
         let nonce = Nonce::from_bytes([attempt; 16]);
         let launch = LaunchOrder {
@@ -109,7 +120,7 @@ impl Fixture {
             dispatched: clock::now(),
         };
         let base = BaseName::parse("main").expect("base");
-        let start = CommitId::parse(&"a".repeat(40)).expect("commit");
+        let start = self.branch_tip();
         let record = DispatchRecord::new(self.name.clone(), base, start, "b".repeat(40), attempt, launch);
         files::write(
             &self.layout,

@@ -20,6 +20,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ),
         trial("in_an_incomplete_checkout", in_an_incomplete_checkout),
         trial("a_superseded_attempt", a_superseded_attempt),
+        trial("a_branch_that_has_moved_since", a_branch_that_has_moved_since),
         trial("without_a_readable_record", without_a_readable_record),
         trial("beside_an_unreadable_launch_record", beside_an_unreadable_launch_record),
         trial("while_somebody_works_there", while_somebody_works_there),
@@ -84,6 +85,16 @@ fn a_superseded_attempt() {
             .refused(Some(&Nonce::from_bytes([9; 16])))
             .contains("superseded")
     );
+}
+
+fn a_branch_that_has_moved_since() {
+    let fixture = Fixture::new();
+    fixture.dispatch(1, "exit 0");
+    git(
+        &fixture.worktree,
+        &["commit", "--quiet", "--allow-empty", "-m", "somebody's"],
+    );
+    refuses(&fixture, "the dispatch recorded");
 }
 
 fn without_a_readable_record() {

@@ -117,8 +117,14 @@ impl<'a> Storm<'a> {
             self.quiet()?;
             person.tend(100)?;
             if name.starts_with("advance-branch") {
-                // A branch is moved only when it was left without a worktree and base has moved since.
-                self.one_run("create-branch.after")?;
+                // A branch is moved when it was left without files in a worktree, with or without markers of an older
+                // dispatch, and base has moved since.
+                let left_at = if self.random.percent(50) {
+                    "create-branch.after"
+                } else {
+                    "checkout.before"
+                };
+                self.one_run(left_at)?;
                 person.commit_elsewhere()?;
             }
             self.one_run(name)?;
