@@ -3,6 +3,7 @@
 //! Before the lock there is an [`Intent`]. Under the lock everything is read again, and from that the [`StepPlan`] is
 //! made, which leaves no choice to the executor.
 
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -14,7 +15,7 @@ use crate::identifier::{CommitId, TaskId, Unit, UnitName};
 use crate::observed::Observed;
 pub use crate::reason::{HaltReason, HoldReason, IdleReason, Waiting};
 use crate::record::dispatch::DispatchRecord;
-use crate::select::{Choice, select};
+use crate::select::{Choice, select_beside};
 use crate::words::count;
 use crate::world::{RegisteredWorktree, WorktreeDirectory, WorktreeFacts};
 
@@ -40,6 +41,33 @@ pub enum NoDispatch {
     Hold(HoldReason),
     /// A person is needed.
     Halt(Vec<HaltReason>),
+}
+
+impl core::fmt::Display for NoDispatch {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Idle(reason) => write!(formatter, "{reason}"),
+            Self::Hold(reason) => write!(formatter, "{reason}"),
+            Self::Halt(reasons) => {
+                for (index, reason) in reasons.iter().enumerate() {
+                    write!(formatter, "{}{reason}", if index == 0 { "" } else { "; " })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl NoDispatch {
+    /// Returns what a person can do about it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::Idle(_) => None,
+            Self::Hold(reason) => reason.remedy(),
+            Self::Halt(reasons) => reasons.iter().find_map(HaltReason::remedy),
+        }
+    }
 }
 
 /// A dispatch without choices left.
@@ -78,7 +106,8 @@ pub enum WorktreeAct {
     Keep,
 }
 
-/// Returns what to do, from the derived state alone.
+/// Returns what to do, from the derived state alone. Tasks that were set aside, because something of their own stands
+/// in the way, do not keep the others from being taken (law L12).
 ///
 /// # Errors
 /// The reason, where nothing is to be dispatched.
@@ -87,8 +116,9 @@ pub fn intend(
     graph: &TaskGraph,
     state: &SpecState,
     cap: u32,
+    set_aside: &BTreeSet<TaskId>,
 ) -> Result<Intent, NoDispatch> {
-    let Some(choice) = select(graph, state) else {
+    let Some(choice) = select_beside(graph, state, set_aside) else {
         return Err(nothing_ready(graph, state));
     };
     if cap == 0 {

@@ -22,10 +22,18 @@ pub struct Choice {
 
 /// Returns the task to dispatch next, or nothing when none is ready.
 ///
+/// As [`select_beside`], with nothing set aside.
+#[must_use]
+pub fn select(graph: &TaskGraph, state: &SpecState) -> Option<Choice> {
+    select_beside(graph, state, &BTreeSet::new())
+}
+
+/// Returns the task to dispatch next beside those that were set aside, or nothing when none is ready.
+///
 /// A task named by a reference bullet is never a candidate, whatever its evidence (§1.8). A dependency counts as
 /// met when it has landed, parked or not (§5.3).
 #[must_use]
-pub fn select(graph: &TaskGraph, state: &SpecState) -> Option<Choice> {
+pub fn select_beside(graph: &TaskGraph, state: &SpecState, set_aside: &BTreeSet<TaskId>) -> Option<Choice> {
     let weights = graph.critical_weights(&terminal(graph, state));
     let ready: Vec<TaskId> = graph
         .tasks
@@ -35,6 +43,7 @@ pub fn select(graph: &TaskGraph, state: &SpecState) -> Option<Choice> {
                 .tasks
                 .get(&task.id)
                 .is_some_and(|report| report.state == TaskState::Ready && report.parked.is_none())
+                && !set_aside.contains(&task.id)
         })
         .map(|task| task.id.clone())
         .collect();

@@ -48,7 +48,7 @@ pub fn apply<'window>(
     seen: &Seen<'_>,
 ) -> Result<(), Stopped> {
     let name = plan.record.name();
-    debug_assert!(name.spec == *held.spec() && plan.record.start == *passed.start());
+    debug_assert!(name.spec == *held.spec() && plan.record.anchor == passed.anchor());
     set_branch(world, &name, plan)?;
     register(world, &name, plan)?;
     write_record(world, &name, plan)?;

@@ -6,79 +6,93 @@
 use std::marker::PhantomData;
 
 use orchestrate_core::evidence::Base;
-use orchestrate_core::identifier::{CommitId, SpecId, UnitName};
+use orchestrate_core::identifier::{CommitId, SpecId};
 use orchestrate_core::observed::{Observed, Why};
-use orchestrate_core::place::BundleFile;
+use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::plan::{HaltReason, HoldReason, NoDispatch};
-use orchestrate_core::world::World;
+use orchestrate_core::world::{Reading, World};
 use orchestrate_spec::BundleTexts;
 use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::brief::{Freshness, freshness, parse_sign_off};
 
 use crate::lock::Held;
 use crate::preflight::committed_texts;
-use crate::window::outdated_worktree;
 
-/// Proof that the content at a commit is the content that was signed, valid inside one lock window.
+/// Proof that the content of base and of the working copy is the content that was signed, valid inside one lock window.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Passed<'window> {
-    start: CommitId,
     anchor: String,
     window: PhantomData<fn(&'window ()) -> &'window ()>,
 }
 
 impl Passed<'_> {
-    /// Returns the commit that was compared, at which the branch has to start.
-    #[must_use]
-    pub fn start(&self) -> &CommitId {
-        &self.start
-    }
-
-    /// Returns the signed anchor.
+    /// Returns the signed content's anchor.
     #[must_use]
     pub fn anchor(&self) -> &str {
         &self.anchor
     }
 }
 
-/// Compares the sign-off on base with base's content, the start commit's, and the working copy's.
+/// Passes the gate under the lock.
 ///
 /// # Errors
-/// The halt or hold, when they are not the same or cannot be read.
-pub fn check<'window>(
+/// As [`compare`].
+pub fn pass<'window>(
     held: &Held<'window>,
     world: &dyn World,
-    name: &UnitName,
     base: &Base,
-    start: &CommitId,
     working: &BundleTexts,
 ) -> Result<Passed<'window>, NoDispatch> {
-    let spec = held.spec();
-    let signed = signed_content(world, spec, base, &base.commit)?;
-    let working = content_anchor(working).map_err(|error| sign_off_fault(spec, error.to_string()))?;
-    if working != signed {
-        let base = base.name.to_string();
-        let spec = spec.to_string();
-        return Err(halt(HaltReason::WorkingCopyDiffers { spec, base }));
-    }
-    if *start != base.commit {
-        let older = |what: &str| halt(outdated_worktree(name, start, what));
-        match signed_content(world, spec, base, start) {
-            Ok(older_content) if older_content == signed => {}
-            Ok(_) => return Err(older("the spec there is not the signed one")),
-            Err(NoDispatch::Halt(_)) => return Err(older("the spec there is not validly signed")),
-            Err(other) => return Err(other),
-        }
-    }
+    let anchor = compare(world, held.spec(), base, working)?;
     Ok(Passed {
-        start: start.clone(),
-        anchor: signed,
+        anchor,
         window: PhantomData,
     })
 }
 
+/// Compares the sign-off on base with base's content and the working copy's, and returns the signed content's anchor.
+///
+/// # Errors
+/// The halt or hold, when they are not the same or cannot be read.
+pub fn compare(world: &dyn World, spec: &SpecId, base: &Base, working: &BundleTexts) -> Result<String, NoDispatch> {
+    let signed = match signed_content(world, spec, base, &base.commit) {
+        Err(NoDispatch::Halt(_)) if !is_brief_committed(world, spec, base) => {
+            return Err(differs(spec, base));
+        }
+        other => other?,
+    };
+    let working = content_anchor(working).map_err(|error| sign_off_fault(spec, error.to_string()))?;
+    if working == signed {
+        Ok(signed)
+    } else {
+        Err(differs(spec, base))
+    }
+}
+
+fn differs(spec: &SpecId, base: &Base) -> NoDispatch {
+    halt(HaltReason::WorkingCopyDiffers {
+        spec: spec.to_string(),
+        base: base.name.to_string(),
+    })
+}
+
+/// Tells a sign-off that is wrong from one that only has not been committed yet.
+fn is_brief_committed(world: &dyn World, spec: &SpecId, base: &Base) -> bool {
+    let working = world.read(&Place::BundleFile(spec.clone(), BundleFile::KickoffBrief));
+    match (working, world.committed(&base.commit, spec, BundleFile::KickoffBrief)) {
+        (Reading::File { bytes, .. }, Observed::Known(committed)) => bytes == committed,
+        (Reading::File { .. }, Observed::Absent(_)) => false,
+        (_, _) => true,
+    }
+}
+
 /// Returns the content anchor of a commit's bundle, if the sign-off in that same commit signs it.
-fn signed_content(world: &dyn World, spec: &SpecId, base: &Base, commit: &CommitId) -> Result<String, NoDispatch> {
+pub(crate) fn signed_content(
+    world: &dyn World,
+    spec: &SpecId,
+    base: &Base,
+    commit: &CommitId,
+) -> Result<String, NoDispatch> {
     let brief = match world.committed(commit, spec, BundleFile::KickoffBrief) {
         Observed::Known(brief) => brief,
         Observed::Absent(why) => return Err(sign_off_fault(spec, why.reason)),

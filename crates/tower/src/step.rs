@@ -1,18 +1,22 @@
 //! One step: the whole way from a bundle's name to one dispatched unit, or to the reason why there is none.
 
+use std::collections::BTreeSet;
+
 use orchestrate_core::derive::{SpecState, derive};
 use orchestrate_core::evidence::{Base, Evidence};
 use orchestrate_core::graph::TaskGraph;
-use orchestrate_core::identifier::{BaseName, SpecId, Unit, UnitName};
+use orchestrate_core::identifier::{BaseName, CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::Place;
 use orchestrate_core::plan::{DispatchPlan, HaltReason, HoldReason, Intent, NoDispatch, intend};
 use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner, LaunchOrder};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::select::Choice;
-use orchestrate_core::world::{Checkout, Fault, Spawned, WorktreeFacts, World};
+use orchestrate_core::world::{Checkout, Fault, Spawned, World};
 use orchestrate_spec::Bundle;
 
+use crate::fitness::{Chosen, Situation, choose};
+use crate::gate;
 use crate::gather::gather;
 use crate::lock::{self, LockRefusal};
 use crate::preflight::open_bundle;
@@ -88,6 +92,8 @@ pub enum StepOutcome {
         /// The unit and why this one.
         intent: Intent,
         /// Where its branch would start.
+        start: CommitId,
+        /// The base.
         base: Base,
     },
     /// Nothing was dispatched, for a stated reason.
@@ -184,22 +190,39 @@ fn decide_and_dispatch(
     let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
     let survey = survey(world, request, &bundle).map_err(machine)?;
     notes.extend(refused_trailers(&survey.evidence));
-    let intent = intend(|unit| request.name_of(unit), &survey.graph, &survey.state, request.cap)?;
+    let Survey { graph, evidence, state } = survey;
+    // Where nothing is ready it does not matter whether the spec still is the signed one.
+    intend(
+        |unit| request.name_of(unit),
+        &graph,
+        &state,
+        request.cap,
+        &BTreeSet::new(),
+    )?;
+    let signed = gate::compare(world, &request.spec, &evidence.base, &texts)?;
+    let situation = Situation {
+        request,
+        graph: &graph,
+        state: &state,
+        evidence: &evidence,
+        signed: &signed,
+    };
+    let Chosen { intent, fit, set_aside } = choose(world, &situation)?;
+    notes.extend(set_aside.iter().flat_map(set_aside_notes));
     let launch = launcher
         .order(&bundle, &intent.name)
         .map_err(|reason| NoDispatch::Halt(vec![reason]))?;
     notes.extend(launch.note);
     if request.dry_run {
+        let start = fit.start;
         return Ok(StepOutcome::WouldDispatch {
             intent,
-            base: survey.evidence.base,
+            start,
+            base: evidence.base,
         });
     }
-    if let Observed::Known(WorktreeFacts::Ours(earlier)) = world.worktree(&intent.name)
-        && earlier.complete
-        && !launcher.may_reuse(&earlier.path)
-    {
-        return Err(NoDispatch::Hold(HoldReason::ReuseDeclined { path: earlier.path }));
+    if let Some(path) = fit.reused.filter(|path| !launcher.may_reuse(path)) {
+        return Err(NoDispatch::Hold(HoldReason::ReuseDeclined { path }));
     }
     let order = Order {
         request,
@@ -262,6 +285,12 @@ fn hand_over(world: &mut dyn World, plan: &DispatchPlan) -> Result<HandOver, NoD
             }]))
         }
     }
+}
+
+fn set_aside_notes((task, reason): (&TaskId, &NoDispatch)) -> Vec<String> {
+    let mut notes = vec![format!("task {task} is set aside: {reason}")];
+    notes.extend(reason.remedy().map(|remedy| format!("  {remedy}")));
+    notes
 }
 
 fn refused_trailers(evidence: &Evidence) -> Vec<String> {

@@ -60,12 +60,12 @@ pub(crate) fn exit_code(report: &StepReport, detailed: bool) -> u8 {
 fn lines(outcome: &StepOutcome) -> Vec<String> {
     match outcome {
         StepOutcome::Dispatched(dispatched) => dispatched_lines(dispatched),
-        StepOutcome::WouldDispatch { intent, base } => vec![
+        StepOutcome::WouldDispatch { intent, start, base } => vec![
             format!("would dispatch {} task {}", intent.name.spec, intent.name.unit),
             format!(
                 "  branch    {} at {} ({})",
                 intent.name.branch(),
-                base.commit.short(),
+                start.short(),
                 base.name
             ),
             why_line(&intent.choice),
@@ -160,9 +160,9 @@ fn why_line(choice: &Choice) -> String {
 fn as_json(report: &StepReport) -> Value {
     let mut value = match &report.outcome {
         StepOutcome::Dispatched(dispatched) => dispatched_json(dispatched),
-        StepOutcome::WouldDispatch { intent, base } => json!({
+        StepOutcome::WouldDispatch { intent, start, base } => json!({
             "outcome": "would-dispatch", "spec": intent.name.spec, "unit": intent.name.unit,
-            "branch": intent.name.branch(), "start": base.commit, "base": base.name, "why": choice_json(&intent.choice),
+            "branch": intent.name.branch(), "start": start, "base": base.name, "why": choice_json(&intent.choice),
         }),
         StepOutcome::Nothing(NoDispatch::Idle(reason)) => {
             let kind = match reason {

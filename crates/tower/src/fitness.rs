@@ -1,0 +1,188 @@
+//! Whether one unit that derives ready can be dispatched as it lies there: its worktree, its start, its dependencies.
+//!
+//! What is found here concerns that unit alone; the step sets it aside and takes the next one (law L12).
+
+use std::collections::BTreeMap;
+
+use orchestrate_core::derive::SpecState;
+use orchestrate_core::evidence::{Base, Evidence};
+use orchestrate_core::graph::TaskGraph;
+use orchestrate_core::identifier::{CommitId, TaskId, UnitName};
+use orchestrate_core::observed::{Observed, Why};
+use orchestrate_core::plan::{self, BranchAct, HaltReason, HoldReason, Intent, NoDispatch, WorktreeAct, intend};
+use orchestrate_core::world::{WorktreeFacts, World};
+
+use crate::gate::signed_content;
+use crate::step::StepRequest;
+
+/// How a unit is dispatched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fit {
+    /// Where its branch starts.
+    pub(crate) start: CommitId,
+    /// What happens to its branch.
+    pub(crate) branch: BranchAct,
+    /// What happens to its worktree.
+    pub(crate) worktree: WorktreeAct,
+    /// The worktree of an earlier attempt that is used again, complete and clean.
+    pub(crate) reused: Option<String>,
+}
+
+/// The unit that is taken, and those before it that could not be.
+#[derive(Debug)]
+pub(crate) struct Chosen {
+    pub(crate) intent: Intent,
+    pub(crate) fit: Fit,
+    pub(crate) set_aside: BTreeMap<TaskId, NoDispatch>,
+}
+
+/// What a choice is made from.
+pub(crate) struct Situation<'a> {
+    pub(crate) request: &'a StepRequest,
+    pub(crate) graph: &'a TaskGraph,
+    pub(crate) state: &'a SpecState,
+    pub(crate) evidence: &'a Evidence,
+    /// The signed content's anchor.
+    pub(crate) signed: &'a str,
+}
+
+/// Returns the first unit in order of priority that can be dispatched.
+///
+/// # Errors
+/// Why there is none: what stands in the way of the first ready unit, where there are ready ones.
+pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Chosen, NoDispatch> {
+    let Situation {
+        request, graph, state, ..
+    } = situation;
+    let mut set_aside: BTreeMap<TaskId, NoDispatch> = BTreeMap::new();
+    let mut first: Option<NoDispatch> = None;
+    loop {
+        let excluded = set_aside.keys().cloned().collect();
+        let intent = match intend(|unit| request.name_of(unit), graph, state, request.cap, &excluded) {
+            Ok(intent) => intent,
+            Err(nothing) => return Err(first.unwrap_or(nothing)),
+        };
+        match fit(world, situation, &intent) {
+            Ok(fit) => return Ok(Chosen { intent, fit, set_aside }),
+            Err(moved @ NoDispatch::Hold(HoldReason::Moved { .. })) => return Err(moved),
+            Err(reason) => {
+                first.get_or_insert_with(|| reason.clone());
+                set_aside.insert(intent.choice.task, reason);
+            }
+        }
+    }
+}
+
+fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<Fit, NoDispatch> {
+    let Situation {
+        graph,
+        state,
+        evidence,
+        signed,
+        ..
+    } = situation;
+    let name = &intent.name;
+    let base = &evidence.base;
+    let (facts, worktree) = worktree(world, name)?;
+    let branches = match &evidence.branches {
+        Observed::Known(branches) => branches.get(&name.unit).map(Vec::as_slice).unwrap_or_default(),
+        Observed::Absent(_) => &[],
+        Observed::Unknown(why) => return Err(unread("its branch", why.clone())),
+    };
+    let (start, branch) = plan::start(branches, base, &facts)?;
+    dependencies_are_in(world, graph, state, intent, &start, base)?;
+    if start != base.commit {
+        let older = |what: &str| NoDispatch::Halt(vec![outdated_worktree(name, &start, what)]);
+        match signed_content(world, &name.spec, base, &start) {
+            Ok(content) if content == *signed => {}
+            Ok(_) => return Err(older("the spec there is not the signed one")),
+            Err(NoDispatch::Halt(_)) => return Err(older("the spec there is not validly signed")),
+            Err(other) => return Err(other),
+        }
+    }
+    let reused = match facts {
+        WorktreeFacts::Ours(earlier) if earlier.complete => Some(earlier.path),
+        WorktreeFacts::Ours(_)
+        | WorktreeFacts::Free
+        | WorktreeFacts::BranchElsewhere { .. }
+        | WorktreeFacts::Taken { .. } => None,
+    };
+    Ok(Fit {
+        start,
+        branch,
+        worktree,
+        reused,
+    })
+}
+
+fn worktree(world: &dyn World, name: &UnitName) -> Result<(WorktreeFacts, WorktreeAct), NoDispatch> {
+    match world.worktree(name) {
+        Observed::Known(facts) => {
+            let act = plan::worktree(&facts, &world.occupants(name))?;
+            Ok((facts, act))
+        }
+        Observed::Absent(why) | Observed::Unknown(why) => Err(unread("its worktree", why)),
+    }
+}
+
+/// Holds the step when a landed dependency is not in what the branch would start from: the worker would miss it.
+fn dependencies_are_in(
+    world: &dyn World,
+    graph: &TaskGraph,
+    state: &SpecState,
+    intent: &Intent,
+    start: &CommitId,
+    base: &Base,
+) -> Result<(), NoDispatch> {
+    let landed = state.landed();
+    let dependencies = graph
+        .task(&intent.choice.task)
+        .map(|task| task.dependencies.as_slice())
+        .unwrap_or_default();
+    for dependency in dependencies {
+        let Some(commit) = landed.get(dependency) else {
+            return Err(moved(&format!("dependency {dependency} has not landed")));
+        };
+        match world.contains(start, commit) {
+            Observed::Known(true) => {}
+            Observed::Known(false) if *start != base.commit => {
+                let lacks = format!("it lacks the landed dependency {dependency}");
+                return Err(NoDispatch::Halt(vec![outdated_worktree(&intent.name, start, &lacks)]));
+            }
+            Observed::Known(false) => {
+                return Err(NoDispatch::Hold(HoldReason::DependencyNotInBase {
+                    dependency: dependency.clone(),
+                    landed: commit.clone(),
+                    start: start.clone(),
+                    base: base.name.to_string(),
+                }));
+            }
+            Observed::Absent(why) | Observed::Unknown(why) => return Err(unread("its dependencies", why)),
+        }
+    }
+    Ok(())
+}
+
+/// A worktree of an earlier attempt, without work of its own, that starts too early to be used. A person removes it:
+/// no path of the tower removes a worktree (law L5).
+fn outdated_worktree(name: &UnitName, start: &CommitId, what: &str) -> HaltReason {
+    HaltReason::WorktreeTaken {
+        by: format!(
+            "the unit's worktree of an earlier attempt is at {}: {what}",
+            start.short()
+        ),
+        remedy: format!(
+            "if nothing in it is needed: git worktree remove .claude/worktrees/{} && git branch -d {}",
+            name.worktree(),
+            name.branch()
+        ),
+    }
+}
+
+fn moved(now: &str) -> NoDispatch {
+    NoDispatch::Hold(HoldReason::Moved { now: now.to_owned() })
+}
+
+fn unread(of: &str, why: Why) -> NoDispatch {
+    NoDispatch::Hold(HoldReason::Evidence { of: of.to_owned(), why })
+}
