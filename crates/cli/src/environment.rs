@@ -32,6 +32,8 @@ pub(crate) struct Environment {
     pub(crate) claude_directory: Option<Utf8PathBuf>,
     /// What tells whether a forge could be asked.
     pub(crate) forge: ForgeSettings,
+    /// The git program; a dispatch needs one.
+    pub(crate) git: Option<Utf8PathBuf>,
     /// The programs of the search path.
     pub(crate) programs: SearchPath,
     /// Whether a person can be asked: standard input and standard error are terminals.
@@ -77,6 +79,7 @@ impl Environment {
             adopter_overlay,
             claude_directory,
             forge,
+            git: programs.resolve("git"),
             programs,
             has_terminal: rustix::termios::isatty(std::io::stdin()) && rustix::termios::isatty(std::io::stderr()),
             directory,
@@ -91,6 +94,7 @@ impl Environment {
             marker_directory: self.marker_directory.clone(),
             forge: self.forge.clone(),
             program: self.program.clone(),
+            git: self.git.clone(),
         }
     }
 

@@ -50,8 +50,10 @@ pub enum ProgressKind {
     Committed,
     /// A tower, a fresh marker or a printed command holds it.
     Claimed,
-    /// Its worker ended and left no commit, or a claim cannot be read: a person decides.
-    NeedsPerson,
+    /// Its worker has ended and its work has not been seen to land: a person decides.
+    Ended,
+    /// A claim cannot be read: somebody may work on it, and a person decides.
+    Unreadable,
 }
 
 impl ProgressKind {
@@ -62,7 +64,7 @@ impl ProgressKind {
             Self::Running => "running",
             Self::Committed => "in progress",
             Self::Claimed => "dispatched",
-            Self::NeedsPerson => "held",
+            Self::Ended | Self::Unreadable => "held",
         }
     }
 }

@@ -8,11 +8,12 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::answer::{Answer, Finding, Progress, ProgressKind};
-use crate::evidence::{Evidence, UnitRecords};
+use crate::evidence::{BranchFacts, BranchSide, Evidence, Lease, UnitRecords};
 use crate::identifier::{SpecId, TaskId, Unit};
 use crate::observed::Observed;
 use crate::process::Liveness;
 use crate::record::dispatch::DispatchRecord;
+use crate::record::launch::LaunchRecord;
 use crate::time::Timestamp;
 
 /// Returns what markers and records say of the task.
@@ -30,7 +31,7 @@ pub(crate) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
     let ours: Vec<OurClaim> = records
         .iter()
         .filter(|(unit, _)| unit.contains(task))
-        .filter_map(|(unit, records)| our_claim(unit, records))
+        .filter_map(|(unit, records)| our_claim(unit, records, evidence))
         .collect();
     let mut said = "no dispatch marker".to_string();
     for claim in &ours {
@@ -81,7 +82,7 @@ impl OurClaim {
     }
 }
 
-fn our_claim(unit: &Unit, records: &UnitRecords) -> Option<OurClaim> {
+fn our_claim(unit: &Unit, records: &UnitRecords, evidence: &Evidence) -> Option<OurClaim> {
     let record = match &records.dispatch {
         Observed::Known(record) => record,
         Observed::Absent(_) => return None,
@@ -90,7 +91,11 @@ fn our_claim(unit: &Unit, records: &UnitRecords) -> Option<OurClaim> {
     match &records.launch {
         Observed::Unknown(why) => Some(OurClaim::Unreadable(why.reason.clone())),
         Observed::Known(launch) if launch.attempt == record.attempt => {
-            let progress = launched(unit, record, launch.runner.is_some(), launch.ended.as_ref());
+            let progress = if launch.runner.is_some() {
+                launched(unit, record, launch, records, evidence)
+            } else {
+                printed(record)
+            };
             Some(OurClaim::Launched {
                 at: record.dispatched,
                 progress,
@@ -109,33 +114,96 @@ fn our_claim(unit: &Unit, records: &UnitRecords) -> Option<OurClaim> {
     }
 }
 
+fn printed(record: &DispatchRecord) -> Progress {
+    Progress {
+        kind: ProgressKind::Claimed,
+        detail: "its launch command was printed and nobody has started it".to_string(),
+        hint: Some(format!(
+            "start it: orchestrate plumbing run-worker {} {}, or give it up: {}",
+            record.spec,
+            record.unit,
+            clear_command(&record.unit, &record.spec)
+        )),
+    }
+}
+
+/// What a launched unit looks like: nothing is said of its worker's end, or of its work, that is not known.
 fn launched(
     unit: &Unit,
     record: &DispatchRecord,
-    by_runner: bool,
-    ended: Option<&crate::record::launch::WorkerEnd>,
+    launch: &LaunchRecord,
+    records: &UnitRecords,
+    evidence: &Evidence,
 ) -> Progress {
-    let spec = &record.spec;
-    let clear: Vec<String> = unit.tasks().map(ToString::to_string).collect();
-    let clear = format!(
-        "orchestrate plumbing orchestrate-marker clear specs/{spec} {}",
-        clear.join(" ")
+    let going_on = |detail: String| Progress {
+        kind: ProgressKind::Claimed,
+        detail,
+        hint: None,
+    };
+    if let Observed::Known(leases) = &evidence.leases
+        && let Some(Observed::Known(Lease::Held { .. })) = leases.get(unit)
+    {
+        return going_on("a worker was launched for it".to_string());
+    }
+    let how = match (&launch.ended, &records.runner, &launch.runner) {
+        (Some(end), _, _) => end.status.clone(),
+        (None, Observed::Known(Liveness::Dead), _) => "its end was not recorded".to_string(),
+        (None, Observed::Known(Liveness::Alive), Some(runner)) => {
+            return going_on(format!("its worker runner lives ({runner})"));
+        }
+        (None, Observed::Known(Liveness::Alive) | Observed::Absent(_) | Observed::Unknown(_), _) => {
+            return Progress {
+                hint: Some(format!("if it does not: {}", clear_command(unit, &record.spec))),
+                ..going_on("whether its worker still runs cannot be told".to_string())
+            };
+        }
+    };
+    let log = format!("look at .git/orchestrate/logs/{}-task-{unit}.log", record.spec);
+    let again = format!(
+        "{log}, then let it be dispatched again: {}",
+        clear_command(unit, &record.spec)
     );
-    if !by_runner {
-        return Progress {
-            kind: ProgressKind::Claimed,
-            detail: "its launch command was printed and nobody has started it".to_string(),
-            hint: Some(format!("paste the command again, or give the unit up: {clear}")),
-        };
-    }
-    let how = ended.map_or_else(|| "its end was not recorded".to_string(), |end| end.status.clone());
+    let (detail, hint) = match local_branch(unit, evidence) {
+        Some(Some(facts)) if facts.tip == record.start => (format!("its worker ended without a commit ({how})"), again),
+        Some(Some(facts)) => (
+            format!("its worker ended ({how}), and its branch is at {}", facts.tip.short()),
+            again,
+        ),
+        Some(None) => (
+            format!("its worker ended ({how}) and its branch is gone: whether its work landed cannot be told"),
+            format!(
+                "look in {} first: if the work is there, land an empty commit with its trailer; if not: {}",
+                evidence.base.name,
+                clear_command(unit, &record.spec)
+            ),
+        ),
+        None => (format!("its worker ended ({how})"), again),
+    };
     Progress {
-        kind: ProgressKind::NeedsPerson,
-        detail: format!("its worker ended without a commit ({how})"),
-        hint: Some(format!(
-            "look at the worker's log, then let it be dispatched again: {clear}"
-        )),
+        kind: ProgressKind::Ended,
+        detail,
+        hint: Some(hint),
     }
+}
+
+/// Returns the unit's own branch here, `Some(None)` when there is none, nothing when the branches cannot be read.
+fn local_branch<'a>(unit: &Unit, evidence: &'a Evidence) -> Option<Option<&'a BranchFacts>> {
+    match &evidence.branches {
+        Observed::Known(branches) => {
+            let all = branches.get(unit).map(Vec::as_slice).unwrap_or_default();
+            Some(all.iter().find(|facts| facts.side == BranchSide::Local))
+        }
+        Observed::Absent(_) => Some(None),
+        Observed::Unknown(_) => None,
+    }
+}
+
+fn clear_command(unit: &Unit, spec: &SpecId) -> String {
+    let tasks: Vec<String> = unit.tasks().map(ToString::to_string).collect();
+    format!(
+        "orchestrate plumbing orchestrate-marker clear specs/{spec} {}",
+        tasks.join(" ")
+    )
 }
 
 enum Verdict {
@@ -191,7 +259,7 @@ fn at_work(task: &TaskId, spec: &SpecId, tower: &str, lives: bool) -> Progress {
 
 fn unreadable(task: &TaskId, spec: &SpecId, why: &str) -> Progress {
     Progress {
-        kind: ProgressKind::NeedsPerson,
+        kind: ProgressKind::Unreadable,
         detail: why.to_string(),
         hint: Some(clear_hint(task, spec)),
     }

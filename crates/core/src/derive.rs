@@ -135,7 +135,9 @@ impl SpecState {
     #[must_use]
     pub fn occupied(&self) -> usize {
         let counts = |report: &&TaskReport| match report.state {
-            TaskState::InProgress(_) | TaskState::Unknown(_) => true,
+            // A worker that has ended takes no place: one poison unit must not stop the others (law L12).
+            TaskState::InProgress(ref progress) => progress.kind != ProgressKind::Ended,
+            TaskState::Unknown(_) => true,
             TaskState::Landed { .. } | TaskState::Ready | TaskState::Blocked { .. } => false,
         };
         self.tasks.values().filter(counts).count()
@@ -270,7 +272,7 @@ fn trailer(task: &TaskId, evidence: &Evidence) -> Answer {
     match (history.trailers.get(task), &history.incomplete) {
         (Some(commit), _) => Answer::Yes(Finding::Landed {
             commit: commit.clone(),
-            detail: format!("trailer in {} on {}", commit.short(), evidence.base.name),
+            detail: format!("trailer in {} on {}", commit.short(), where_base(evidence)),
         }),
         (None, Some(why)) => Answer::Unknown(why.clone()),
         (None, None) => Answer::No(format!(
@@ -279,6 +281,15 @@ fn trailer(task: &TaskId, evidence: &Evidence) -> Answer {
             evidence.base.name,
             evidence.base.commit.short()
         )),
+    }
+}
+
+/// Base, and its counterpart where that is another commit: a landing may be in either.
+fn where_base(evidence: &Evidence) -> String {
+    let base = &evidence.base;
+    match &base.counterpart {
+        Some(counterpart) if *counterpart != base.commit => format!("{} or its counterpart at origin", base.name),
+        Some(_) | None => base.name.to_string(),
     }
 }
 

@@ -99,6 +99,8 @@ pub struct UnitRecords {
     pub launch: Observed<LaunchRecord>,
     /// Whether the tower that the dispatch record names still lives.
     pub tower: Observed<Liveness>,
+    /// Whether the worker runner that the launch record names still lives; absent where none is named.
+    pub runner: Observed<Liveness>,
 }
 
 /// The markers of one task, one entry for each place that holds one; unknown when it cannot be read.

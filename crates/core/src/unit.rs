@@ -114,6 +114,16 @@ impl UnitName {
         }
     }
 
+    /// Returns the unit of a bundle whose worktree is called `<spec>-task-<ids>`.
+    #[must_use]
+    pub fn from_worktree(spec: &SpecId, directory: &str) -> Option<Self> {
+        let ids = directory.strip_prefix(spec.as_str())?.strip_prefix("-task-")?;
+        Unit::parse(ids).ok().map(|unit| Self {
+            spec: spec.clone(),
+            unit,
+        })
+    }
+
     /// Returns the short branch name, `planwright/<spec>/task-<ids>`.
     #[must_use]
     pub fn branch(&self) -> String {

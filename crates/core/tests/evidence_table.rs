@@ -314,6 +314,7 @@ fn claims(claim: Claim) -> Claims {
             dispatch: Observed::Known(record()),
             launch,
             tower: liveness,
+            runner: Observed::Known(Liveness::Dead),
         };
         Observed::Known(BTreeMap::from([(unit(), records)]))
     };
@@ -338,6 +339,7 @@ fn claims(claim: Claim) -> Claims {
                 dispatch: Observed::Unknown(why()),
                 launch: not_launched(),
                 tower: Observed::Unknown(why()),
+                runner: Observed::Absent(why()),
             };
             (none_markers(), Observed::Known(BTreeMap::from([(unit(), unreadable)])))
         }
@@ -476,7 +478,12 @@ fn who_needs_a_person_says_what_to_do() {
         let TaskState::InProgress(progress) = &state.tasks[&task()].state else {
             panic!("{claim:?} does not hold")
         };
-        assert_eq!(progress.kind, ProgressKind::NeedsPerson, "{claim:?}");
+        let expected = if claim == Claim::Launched {
+            ProgressKind::Ended
+        } else {
+            ProgressKind::Unreadable
+        };
+        assert_eq!(progress.kind, expected, "{claim:?}");
         assert!(
             progress
                 .hint

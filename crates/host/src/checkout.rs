@@ -4,7 +4,7 @@
 //! tells a complete checkout from an unfinished one.
 
 use std::fs;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -28,7 +28,7 @@ const CHECKOUT_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// Completes a worktree: missing files, then the index, then the unlocking. Overwrites nothing but torn writes of an
 /// earlier checkout, which are beginnings of what is to be written.
-pub(crate) fn checkout(repository: &Repository, name: &UnitName) -> Result<Checkout, Fault> {
+pub(crate) fn checkout(repository: &Repository, git: &Utf8Path, name: &UnitName) -> Result<Checkout, Fault> {
     reach("checkout.before");
     let layout = &repository.layout;
     let operation = format!("cannot check out the worktree of {name}");
@@ -39,6 +39,7 @@ pub(crate) fn checkout(repository: &Repository, name: &UnitName) -> Result<Check
     if !registration.has_index {
         let staged = registration.git_directory.join("orchestrate.index");
         let index = StagedIndex {
+            program: git,
             worktree: &registration.path,
             path: &staged,
         };
@@ -70,6 +71,7 @@ pub(crate) fn checkout(repository: &Repository, name: &UnitName) -> Result<Check
 
 /// An index beside the worktree's own, so that its own appears only when every file is there.
 struct StagedIndex<'a> {
+    program: &'a Utf8Path,
     worktree: &'a Utf8Path,
     path: &'a Utf8Path,
 }
@@ -92,7 +94,7 @@ impl StagedIndex<'_> {
             output_limit: LARGEST_BLOB,
             ..RunOptions::default()
         };
-        run_bounded(Utf8Path::new("git"), arguments, &options)
+        run_bounded(self.program, arguments, &options)
     }
 
     fn git(&self, arguments: &[&str]) -> Result<Vec<u8>, Fault> {
@@ -109,35 +111,36 @@ impl StagedIndex<'_> {
         Fault::new(operation, output.message()).with_hint(CHECKOUT_HINT)
     }
 
-    /// Writes what is missing and returns the paths that are in the way.
+    /// Writes what is missing and returns the paths that are in the way: files that stood there before and are neither
+    /// what git would write nor the beginning of it. A file that git writes and then calls changed, because of its line
+    /// ends or a filter, is in nobody's way.
     fn write_files(&self) -> Result<Vec<String>, Fault> {
-        // Git reports the files that exist by its exit code; which of them matter is asked of the index below.
-        let first = self.run(&["checkout-index", "--all", "--quiet", "--index"])?;
-        reach("checkout.half");
-        let mut different = self.different()?;
-        let torn: Vec<Utf8PathBuf> = different
-            .iter()
-            .filter(|path| self.is_torn_write(path))
-            .cloned()
-            .collect();
-        if !torn.is_empty() {
-            for path in &torn {
-                fs::remove_file(self.worktree.join(path))
-                    .map_err(|error| disk_fault(format!("cannot rewrite {path}"), &error))?;
+        let is_there = |path: &&Utf8PathBuf| fs::symlink_metadata(self.worktree.join(path)).is_ok();
+        let before = self.different()?;
+        let mut in_the_way = Vec::new();
+        for path in before.iter().filter(is_there) {
+            match self.compare(path) {
+                Compared::Whole => {}
+                Compared::Beginning => fs::remove_file(self.worktree.join(path))
+                    .map_err(|error| disk_fault(format!("cannot rewrite {path}"), &error))?,
+                Compared::Other => in_the_way.push(path.to_string()),
             }
-            let _ = self.run(&["checkout-index", "--all", "--quiet", "--index"])?;
-            different = self.different()?;
         }
-        if let Some(missing) = different
-            .iter()
-            .find(|path| fs::symlink_metadata(self.worktree.join(path)).is_err())
-        {
-            return Err(
-                Fault::new(format!("cannot write {missing} in {}", self.worktree), first.message())
-                    .with_hint(CHECKOUT_HINT),
-            );
+        if !in_the_way.is_empty() {
+            in_the_way.truncate(5);
+            return Ok(in_the_way);
         }
-        Ok(different.into_iter().take(5).map(Utf8PathBuf::into_string).collect())
+        // Git reports the files that exist by its exit code; which of them matter was asked above.
+        let written = self.run(&["checkout-index", "--all", "--quiet", "--index"])?;
+        reach("checkout.half");
+        match self.different()?.iter().find(|path| !is_there(path)) {
+            Some(missing) => Err(Fault::new(
+                format!("cannot write {missing} in {}", self.worktree),
+                written.message(),
+            )
+            .with_hint(CHECKOUT_HINT)),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Returns the paths whose file is missing or differs from what the index names.
@@ -156,18 +159,27 @@ impl StagedIndex<'_> {
             .collect())
     }
 
-    /// Returns whether the file is a true beginning of what the checkout would write: a kill in mid-write left it, and
-    /// nothing in it is lost by writing the whole.
-    fn is_torn_write(&self, path: &Utf8Path) -> bool {
+    /// Compares a file that stands there with what git would write. A true beginning of that is what a kill in mid-write
+    /// left, and nothing in it is lost by writing the whole.
+    fn compare(&self, path: &Utf8Path) -> Compared {
         let file = self.worktree.join(path);
         if !fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.file_type().is_file()) {
-            return false;
+            return Compared::Other;
         }
         let Ok(whole) = self.git(&["cat-file", "--filters", &format!(":{path}")]) else {
-            return false;
+            return Compared::Other;
         };
-        let mut content = Vec::new();
-        let read = fs::File::open(&file).and_then(|mut file| file.read_to_end(&mut content));
-        read.is_ok() && content.len() < whole.len() && whole.starts_with(&content)
+        match fs::read(&file) {
+            Ok(content) if content == whole => Compared::Whole,
+            Ok(content) if whole.starts_with(&content) => Compared::Beginning,
+            Ok(_) | Err(_) => Compared::Other,
+        }
     }
+}
+
+/// What a file is, beside what git would write.
+enum Compared {
+    Whole,
+    Beginning,
+    Other,
 }

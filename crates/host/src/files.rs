@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 
 use camino::Utf8Path;
 use orchestrate_core::observed::{Observed, Why};
@@ -133,7 +134,33 @@ pub fn write_private(path: &Utf8Path, bytes: &[u8]) -> Result<(), Fault> {
 
 /// Writes the bytes beside the path and renames them over it.
 pub(crate) fn replace(parent: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
-    let mut staged = tempfile::Builder::new().prefix(".orchestrate-").tempfile_in(parent)?;
+    replace_with(
+        parent,
+        path,
+        bytes,
+        tempfile::Builder::new().prefix(".orchestrate-").tempfile_in(parent)?,
+    )
+}
+
+/// As [`replace`], for a file that is git's: others may have to read it, as the umask and an existing file's mode say.
+pub(crate) fn replace_shared(parent: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    let mut builder = tempfile::Builder::new();
+    builder
+        .prefix(".orchestrate-")
+        .permissions(fs::Permissions::from_mode(0o666));
+    let staged = builder.tempfile_in(parent)?;
+    if let Ok(existing) = fs::metadata(path) {
+        staged.as_file().set_permissions(existing.permissions())?;
+    }
+    replace_with(parent, path, bytes, staged)
+}
+
+fn replace_with(
+    parent: &Utf8Path,
+    path: &Utf8Path,
+    bytes: &[u8],
+    mut staged: tempfile::NamedTempFile,
+) -> io::Result<()> {
     staged.write_all(bytes)?;
     staged.as_file().sync_all()?;
     reach("write.staged");

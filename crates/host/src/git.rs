@@ -1,7 +1,8 @@
 //! What git knows: one walk of history, task branches, committed files. Reads through libgit2, no process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::reflog::{self, Entry};
 use git2::{ErrorCode, Oid, Repository, Sort};
 use orchestrate_core::evidence::{Base, BranchFacts, BranchSide, History};
 use orchestrate_core::identifier::{CommitId, SpecId, Unit, UnitName};
@@ -96,18 +97,15 @@ fn collect_branches(
     starts: &BTreeMap<Unit, CommitId>,
 ) -> Result<Branches, git2::Error> {
     let mut branches = Branches::new();
-    let places = [
-        ("refs/heads/", BranchSide::Local),
-        ("refs/remotes/origin/", BranchSide::Remote),
-    ];
-    for (prefix, side) in places {
-        for reference in repository.references_glob(&format!("{prefix}planwright/{spec}/task-*"))? {
+    let mut yielded = BTreeSet::new();
+    for pattern in [
+        format!("refs/heads/planwright/{spec}/task-*"),
+        format!("refs/remotes/*/planwright/{spec}/task-*"),
+    ] {
+        for reference in repository.references_glob(&pattern)? {
             let reference = reference?;
             let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
-            let Some(unit) = name
-                .strip_prefix(prefix)
-                .and_then(|short| UnitName::from_branch(short).ok())
-            else {
+            let Some((side, unit)) = task_branch(&name) else {
                 continue;
             };
             let tip = reference.peel_to_commit()?.id();
@@ -122,9 +120,47 @@ fn collect_branches(
                 own,
             };
             branches.entry(unit.unit).or_default().push(facts);
+            yielded.insert(name);
         }
     }
-    Ok(branches)
+    match loose_task_branches(repository, spec).find(|name| !yielded.contains(name)) {
+        Some(broken) => Err(git2::Error::from_str(&format!("{broken} is there and cannot be read"))),
+        None => Ok(branches),
+    }
+}
+
+/// Returns the side and the unit of a task branch's full name; any remote's branch counts, whatever its name.
+fn task_branch(name: &str) -> Option<(BranchSide, UnitName)> {
+    if let Some(short) = name.strip_prefix("refs/heads/") {
+        return UnitName::from_branch(short).ok().map(|unit| (BranchSide::Local, unit));
+    }
+    let remote = name.strip_prefix("refs/remotes/")?;
+    let short = remote.get(remote.find("/planwright/")? + 1..)?;
+    UnitName::from_branch(short).ok().map(|unit| (BranchSide::Remote, unit))
+}
+
+/// Returns the names of the task branches that lie in files of their own. libgit2 leaves out those it cannot read, and
+/// a ref that cannot be read is not one that is not there (law L4).
+fn loose_task_branches(repository: &Repository, spec: &SpecId) -> impl Iterator<Item = String> {
+    let common = repository.commondir().to_path_buf();
+    let mut directories = vec![format!("refs/heads/planwright/{spec}")];
+    let remotes = std::fs::read_dir(common.join("refs/remotes"))
+        .into_iter()
+        .flatten()
+        .flatten();
+    let remotes = remotes.filter_map(|entry| entry.file_name().into_string().ok());
+    directories.extend(remotes.map(|remote| format!("refs/remotes/{remote}/planwright/{spec}")));
+    directories.into_iter().flat_map(move |directory| {
+        let files = std::fs::read_dir(common.join(&directory))
+            .into_iter()
+            .flatten()
+            .flatten();
+        files.filter_map(move |entry| {
+            let name = format!("{directory}/{}", entry.file_name().into_string().ok()?);
+            let is_branch = entry.file_type().is_ok_and(|kind| kind.is_file()) && task_branch(&name).is_some();
+            is_branch.then_some(name)
+        })
+    })
 }
 
 /// Returns how many commits of the tip are on neither base nor its counterpart.
@@ -145,16 +181,14 @@ fn count(repository: &Repository, tip: Oid, hidden: &[Oid]) -> Result<usize, git
     walk.try_fold(0, |total, id| id.map(|_| total + 1))
 }
 
-/// Returns how many commits a branch has since it started. The reflog's newest entry that moved the branch without
-/// making a commit tells where; else the recorded start does.
+/// Returns how many commits a branch has since it started, by its reflog.
 fn own_commits(repository: &Repository, reference: &str, tip: Oid, recorded: Option<&CommitId>) -> Observed<usize> {
-    let start = match moved_to(repository, reference) {
+    let recorded = recorded.and_then(|commit| oid(commit).ok());
+    let start = match started_at(repository, reference, recorded) {
         Ok(Some(start)) => start,
-        Ok(None) => match recorded.map(oid) {
-            Some(Ok(start)) => start,
-            Some(Err(error)) => return Observed::Unknown(why("cannot read the recorded start", &error)),
-            None => return Observed::Absent(Why::new("neither a dispatch record nor the reflog has it")),
-        },
+        // Nothing tells how the branch came from its recorded start to where it is, if it has moved at all.
+        Ok(None) if recorded == Some(tip) => return Observed::Known(0),
+        Ok(None) => return Observed::Absent(Why::new("the reflog does not tell how it came to be where it is")),
         Err(error) => return Observed::Unknown(why("cannot read the branch's reflog", &error)),
     };
     match count(repository, tip, &[start]) {
@@ -163,24 +197,25 @@ fn own_commits(repository: &Repository, reference: &str, tip: Oid, recorded: Opt
     }
 }
 
-/// Returns the commit to which the branch was last moved without a commit being made on it.
-fn moved_to(repository: &Repository, reference: &str) -> Result<Option<Oid>, git2::Error> {
+/// Returns the commit behind which everything was committed on the branch: where it was made, or last moved to.
+fn started_at(repository: &Repository, reference: &str, recorded: Option<Oid>) -> Result<Option<Oid>, git2::Error> {
     // Reading a reflog that is not there would make an empty one.
     if !repository.reference_has_log(reference)? {
         return Ok(None);
     }
     let reflog = repository.reflog(reference)?;
-    let moves = |message: &str| {
-        message.starts_with("branch: ")
-            || message.starts_with("reset: ")
-            || (message.contains("Fast-forward") && (message.starts_with("merge ") || message.starts_with("pull")))
-    };
-    let newest_move = reflog.iter().find(|entry| {
-        entry
-            .message_bytes()
-            .is_some_and(|bytes| moves(&String::from_utf8_lossy(bytes)))
-    });
-    Ok(newest_move.map(|entry| entry.id_new()))
+    let mut oldest = None;
+    for entry in reflog.iter() {
+        let message = entry.message_bytes().map(String::from_utf8_lossy).unwrap_or_default();
+        match reflog::read(&message) {
+            Entry::Commit => oldest = Some(entry.id_old()),
+            Entry::Move => return Ok(Some(entry.id_new())),
+            Entry::RebasedOnto(commit) => return Oid::from_str(commit).map(Some),
+            Entry::Other => return Ok(None),
+        }
+    }
+    // Every entry that is left is a commit. They tell the whole way only if they begin where the dispatch did.
+    Ok(oldest.filter(|oldest| Some(*oldest) == recorded))
 }
 
 /// Returns whether `ancestor` is `descendant` or one of its ancestors.

@@ -16,6 +16,7 @@ pub mod lease;
 pub mod overlay;
 pub mod process;
 mod reference_lock;
+mod reflog;
 pub mod repository;
 mod window;
 mod worktree;

@@ -65,9 +65,12 @@ impl Repository {
         };
         let tracked = |path: &Utf8Path| {
             path.strip_prefix(&self.layout.primary).is_ok_and(|relative| {
+                // An ancestor that is an entry is a submodule or a tracked link: what lies below is the author's too.
+                let parts = relative.ancestors().filter(|part| !part.as_str().is_empty());
+                let named: Vec<&[u8]> = parts.map(|part| part.as_str().as_bytes()).collect();
                 index
                     .iter()
-                    .any(|entry| entry.path.eq_ignore_ascii_case(relative.as_str().as_bytes()))
+                    .any(|entry| named.iter().any(|name| entry.path.eq_ignore_ascii_case(name)))
             })
         };
         // A linked directory on the way (`.claude -> tracked-directory`) shows in the real path.

@@ -134,14 +134,21 @@ pub fn open_log(path: &Utf8Path) -> Result<File, Fault> {
             );
         }
     }
-    let nofollow = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default();
-    File::options()
+    // A link or a pipe at the place must neither be followed nor be waited for.
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let file = File::options()
         .append(true)
         .create(true)
         .mode(0o600)
-        .custom_flags(nofollow)
+        .custom_flags(i32::try_from(flags.bits()).unwrap_or_default())
         .open(path)
-        .map_err(fault)
+        .map_err(fault)?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        Ok(file)
+    } else {
+        Err(Fault::new(format!("cannot open {path}"), "it is not a regular file")
+            .with_hint(format!("move {path} away")))
+    }
 }
 
 /// Returns a command without the variables that would name another repository.

@@ -43,18 +43,7 @@ pub fn discover(start: &Utf8Path) -> Result<Repository, Fault> {
     let common = common
         .canonicalize_utf8()
         .map_err(|error| Fault::new(operation, error.to_string()))?;
-    let primary = match (common.file_name(), git.workdir()) {
-        (Some(".git"), _) if !git_is_bare(&common) => common.parent().map(Utf8Path::to_path_buf),
-        (_, Some(workdir)) if !git.is_worktree() => Some(utf8(operation, workdir)?),
-        (_, _) => None,
-    };
-    let Some(primary) = primary else {
-        return Err(Fault::new(operation, format!("{common} is a bare repository"))
-            .with_hint("clone it, and step in the clone: a tower needs a primary checkout"));
-    };
-    let primary = primary
-        .canonicalize_utf8()
-        .map_err(|error| Fault::new(operation, error.to_string()))?;
+    let primary = primary_of(&git, &common, operation)?;
     Ok(Repository {
         git,
         layout: Layout {
@@ -65,8 +54,34 @@ pub fn discover(start: &Utf8Path) -> Result<Repository, Fault> {
     })
 }
 
-fn git_is_bare(common: &Utf8Path) -> bool {
-    git2::Repository::open(common).is_ok_and(|repository| repository.is_bare())
+/// Returns the primary checkout, if it can be found from every worktree of the repository alike.
+fn primary_of(git: &git2::Repository, common: &Utf8Path, operation: &str) -> Result<Utf8PathBuf, Fault> {
+    let fault = |cause: String| Fault::new(operation, cause);
+    let canonical = |path: &std::path::Path| {
+        utf8(operation, path)?
+            .canonicalize_utf8()
+            .map_err(|error| fault(error.to_string()))
+    };
+    let opened = git2::Repository::open(common).map_err(|error| open_fault(operation, common, &error))?;
+    let Some(of_common) = opened.workdir().filter(|_| !opened.is_bare()) else {
+        return Err(fault(format!("{common} is a bare repository"))
+            .with_hint("clone it, and step in the clone: a tower needs a primary checkout"));
+    };
+    let primary = canonical(of_common)?;
+    let seen_from_primary = git2::Repository::discover(&primary)
+        .ok()
+        .and_then(|found| canonical(found.commondir()).ok());
+    let is_primary = git.is_worktree()
+        || git
+            .workdir()
+            .is_some_and(|here| canonical(here).is_ok_and(|here| here == primary));
+    if seen_from_primary.as_deref() == Some(common) && is_primary {
+        return Ok(primary);
+    }
+    Err(fault(format!(
+        "its git directory {common} lies apart from its checkout, which cannot be found from it"
+    ))
+    .with_hint("repositories made with --separate-git-dir are not supported; clone it and step in the clone"))
 }
 
 fn utf8(operation: &str, path: &std::path::Path) -> Result<Utf8PathBuf, Fault> {
@@ -97,14 +112,17 @@ impl Repository {
     pub fn registrations(&self) -> Result<Vec<Registration>, Fault> {
         let directory = self.layout.common.join("worktrees");
         let fault = |error: std::io::Error| Fault::new(format!("cannot read {directory}"), error.to_string());
-        let entries = match directory.read_dir_utf8() {
+        let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(fault(error)),
         };
         let mut registrations = Vec::new();
         for entry in entries {
-            let git_directory = entry.map_err(fault)?.into_path();
+            // A name that is not UTF-8 is a person's own worktree: ours are all ASCII.
+            let Ok(git_directory) = Utf8PathBuf::from_path_buf(entry.map_err(fault)?.path()) else {
+                continue;
+            };
             if let Some(registration) = registration_in(&git_directory).map_err(fault)? {
                 registrations.push(registration);
             }

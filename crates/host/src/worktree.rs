@@ -12,7 +12,7 @@ use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::world::{Fault, Race, RegisteredWorktree, WorktreeDirectory, WorktreeFacts};
 
 use crate::failpoint::reach;
-use crate::files::{create_directory_at, disk_fault, refuse_links, rename_no_replace, replace, sync_directory};
+use crate::files::{create_directory_at, disk_fault, refuse_links, rename_no_replace, replace_shared, sync_directory};
 use crate::git;
 use crate::layout::Layout;
 use crate::repository::{Registration, Repository};
@@ -55,6 +55,10 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
     {
         let on = other.branch.as_deref().unwrap_or("a detached HEAD");
         let by = format!("{} is registered as a worktree on {on}", other.path);
+        return Ok(Observed::Known(WorktreeFacts::Taken { by }));
+    }
+    if fs::symlink_metadata(&taken_name).is_ok() {
+        let by = format!("{taken_name} is what a killed git left (git worktree prune removes it)");
         return Ok(Observed::Known(WorktreeFacts::Taken { by }));
     }
     refuse_links(layout, &expected, &operation)?;
@@ -206,7 +210,7 @@ fn write_registration(layout: &Layout, name: &UnitName, staging: &Utf8Path) -> i
         format!("{LOCK_REASON}\n"),
     ];
     for (file, text) in REGISTRATION_FILES.into_iter().zip(texts) {
-        replace(staging, &staging.join(file), text.as_bytes())?;
+        replace_shared(staging, &staging.join(file), text.as_bytes())?;
     }
     Ok(())
 }
@@ -228,7 +232,7 @@ pub(crate) fn make_directory(
                 .with_hint("move it away; nothing there was touched"),
         ),
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            replace(path, &pointer, content.as_bytes()).map_err(|error| disk_fault(operation.to_owned(), &error))
+            replace_shared(path, &pointer, content.as_bytes()).map_err(|error| disk_fault(operation.to_owned(), &error))
         }
         Err(error) => Err(disk_fault(operation.to_owned(), &error)),
     }
@@ -239,6 +243,11 @@ fn exclude_our_files(layout: &Layout) -> io::Result<()> {
     let directory = layout.common.join("info");
     fs::create_dir_all(&directory)?;
     let path = directory.join("exclude");
+    if fs::symlink_metadata(&path).is_ok_and(|metadata| !metadata.file_type().is_file()) {
+        return Err(io::Error::other(format!(
+            "something that is no regular file stands at {path}"
+        )));
+    }
     // Whatever people wrote there stays as it is, in whatever encoding.
     let mut text = match fs::read(&path) {
         Ok(text) => text,
@@ -260,5 +269,5 @@ fn exclude_our_files(layout: &Layout) -> io::Result<()> {
         text.extend_from_slice(line.as_bytes());
         text.push(b'\n');
     }
-    replace(&directory, &path, &text)
+    replace_shared(&directory, &path, &text)
 }

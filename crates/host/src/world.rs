@@ -39,6 +39,9 @@ pub struct WorldSettings {
     pub forge: ForgeSettings,
     /// This program, to start worker runners with.
     pub program: Utf8PathBuf,
+    /// The git program, by an absolute path, so that no directory of a repository can supply one; none where there is
+    /// none.
+    pub git: Option<Utf8PathBuf>,
 }
 
 /// The real World.
@@ -79,7 +82,7 @@ impl RealWorld {
         };
         // A remote that does not answer names nothing; the local rules that follow decide or refuse.
         let output = run_bounded(
-            Utf8Path::new("git"),
+            self.settings.git.as_ref()?,
             &["ls-remote", "--symref", "origin", "HEAD"],
             &options,
         )
@@ -167,15 +170,24 @@ impl World for RealWorld {
             Ok(registrations) => registrations,
             Err(fault) => return Observed::Unknown(Why::new(fault.to_string())),
         };
-        let mut leases = BTreeMap::new();
+        let mut leases: BTreeMap<Unit, Observed<Lease>> = BTreeMap::new();
         for registration in registrations {
-            let unit = registration
+            // A worker may leave its branch, and a person may check it out elsewhere: the lease stays where it was taken.
+            let by_branch = registration
                 .branch
                 .as_deref()
                 .and_then(|branch| UnitName::from_branch(branch).ok());
-            if let Some(name) = unit.filter(|name| name.spec == *spec) {
+            let by_name = UnitName::from_worktree(spec, registration.git_directory.file_name().unwrap_or_default());
+            for name in [by_branch, by_name]
+                .into_iter()
+                .flatten()
+                .filter(|name| name.spec == *spec)
+            {
                 let probed = lease::probe(&lease::path(&registration.git_directory));
-                leases.insert(name.unit, probed);
+                leases
+                    .entry(name.unit)
+                    .and_modify(|known| *known = stronger(known.clone(), probed.clone()))
+                    .or_insert(probed);
             }
         }
         Observed::Known(leases)
@@ -236,7 +248,13 @@ impl World for RealWorld {
     }
 
     fn checkout(&mut self, name: &UnitName) -> Result<Checkout, Fault> {
-        checkout::checkout(&self.repository, name)
+        match &self.settings.git {
+            Some(git) => checkout::checkout(&self.repository, git, name),
+            None => Err(
+                Fault::new("cannot check out a worktree", "git is not on the search path")
+                    .with_hint("install git, or add its directory to PATH by an absolute path"),
+            ),
+        }
     }
 
     fn spawn(&mut self, record: &DispatchRecord) -> Result<Spawned, Fault> {
@@ -267,6 +285,15 @@ impl World for RealWorld {
         };
         reach("spawn.after");
         Ok(spawned)
+    }
+}
+
+/// Of two leases of one unit, a held one says more than one that cannot be read, and that more than a free one.
+fn stronger(left: Observed<Lease>, right: Observed<Lease>) -> Observed<Lease> {
+    match (left, right) {
+        (held @ Observed::Known(Lease::Held { .. }), _) | (_, held @ Observed::Known(Lease::Held { .. })) => held,
+        (unknown @ Observed::Unknown(_), _) | (_, unknown @ Observed::Unknown(_)) => unknown,
+        (left, _) => left,
     }
 }
 

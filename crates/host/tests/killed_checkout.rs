@@ -32,7 +32,12 @@ fn the_lock_of_the_unfinished_index_does_not_stop_the_next_checkout() {
     let keep = tempfile::tempdir().expect("directory");
     let root = Utf8PathBuf::try_from(keep.path().to_path_buf()).expect("utf8");
     let start = repository(&root);
-    let mut world = RealWorld::open(&root, WorldSettings::default()).expect("world");
+    let git = Utf8PathBuf::try_from(which::which("git").expect("git")).expect("utf8");
+    let settings = WorldSettings {
+        git: Some(git),
+        ..WorldSettings::default()
+    };
+    let mut world = RealWorld::open(&root, settings).expect("world");
     let name = UnitName::parse("alpha:task-1").expect("name");
     assert_eq!(world.create_branch(&name, &start), Ok(Race::Won));
     assert_eq!(world.register_worktree(&name), Ok(Race::Won));

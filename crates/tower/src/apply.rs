@@ -52,7 +52,11 @@ pub fn apply<'window>(
     set_branch(world, &name, plan)?;
     register(world, &name, plan)?;
     write_record(world, &name, plan)?;
-    nobody_started_meanwhile(world, plan, seen)?;
+    if let Err(stopped) = nobody_started_meanwhile(world, plan, seen) {
+        // Nothing was launched for this attempt, and this tower may live on: its claim must not.
+        world.remove(&Place::DispatchRecord(name))?;
+        return Err(stopped);
+    }
     write_markers(world, &name, plan)
 }
 

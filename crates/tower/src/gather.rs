@@ -101,12 +101,21 @@ fn with_launches(
             Observed::Absent(why) => Observed::Absent(why.clone()),
             Observed::Unknown(why) => Observed::Unknown(why.clone()),
         };
+        let runner = match &launch {
+            Observed::Known(LaunchRecord {
+                runner: Some(runner), ..
+            }) => world.liveness(runner),
+            Observed::Known(_) => Observed::Absent(Why::new("nobody has started it")),
+            Observed::Absent(why) => Observed::Absent(why.clone()),
+            Observed::Unknown(why) => Observed::Unknown(why.clone()),
+        };
         (
             unit,
             UnitRecords {
                 dispatch,
                 launch,
                 tower,
+                runner,
             },
         )
     };

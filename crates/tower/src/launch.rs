@@ -5,6 +5,7 @@ use orchestrate_config::Settings;
 use orchestrate_core::identifier::{BackendName, UnitName};
 use orchestrate_core::observed::Why;
 use orchestrate_core::plan::HaltReason;
+use orchestrate_core::world::Fault;
 use orchestrate_host::layout::Layout;
 use orchestrate_host::repository;
 use orchestrate_spec::Bundle;
@@ -62,6 +63,12 @@ impl BackendLauncher<'_> {
 impl Launcher for BackendLauncher<'_> {
     fn order(&self, bundle: &Bundle, name: &UnitName) -> Result<Launch, HaltReason> {
         let rules = self.rules.as_ref().map_err(Clone::clone)?;
+        if self.programs.resolve("git").is_none() {
+            let fault = Fault::new("cannot check out a worktree", "git is not on the search path");
+            return Err(HaltReason::Machine(
+                fault.with_hint("install git, or add its directory to PATH by an absolute path"),
+            ));
+        }
         let configured = self.configured(name)?;
         let refused = |why| HaltReason::Backend {
             backend: configured.to_string(),

@@ -3,20 +3,16 @@
 //! What was read before the lock is a guess by now, so nothing of it is used but the intent, which is checked.
 
 use orchestrate_core::derive::derive;
-use orchestrate_core::evidence::Evidence;
-use orchestrate_core::identifier::Unit;
-use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::Place;
 use orchestrate_core::plan::{DispatchPlan, HoldReason, Intent, NoDispatch, StepPlan};
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchOrder};
-use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::world::World;
 use orchestrate_spec::BundleTexts;
 
 use crate::apply::{Seen, Stopped, apply};
 use crate::fitness::{Fit, Situation, choose};
 use crate::gate;
-use crate::gather::gather;
+use crate::gather::{gather, launch_record};
 use crate::lock::Held;
 use crate::preflight::open_bundle;
 use crate::step::{StepRequest, machine};
@@ -38,6 +34,8 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     }
     let graph = bundle.graph();
     let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
+    // Before everything else, so that a worker that starts while we look shows as a change.
+    let launch = launch_record(world, &intent.name);
     let evidence = gather(world, &request.spec, &base, request.stale_marker_seconds);
     let state = derive(&graph, &evidence);
     let passed = gate::pass(held, world, &base, &texts)?;
@@ -83,24 +81,12 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     let seen = Seen {
         base: &base,
         base_branch: request.base_branch.as_ref(),
-        launch: seen_launch(&evidence, &intent.name.unit),
+        launch,
     };
     match apply(held, passed, world, &plan, &seen) {
         Ok(()) => Ok(plan),
         Err(Stopped::Fault(fault)) => Err(machine(fault)),
         Err(Stopped::Moved(reason)) => Err(reason),
-    }
-}
-
-/// Returns the launch record that the plan was made from; a unit without records of ours has none.
-fn seen_launch(evidence: &Evidence, unit: &Unit) -> Observed<LaunchRecord> {
-    match &evidence.records {
-        Observed::Known(records) => records.get(unit).map_or_else(
-            || Observed::Absent(Why::new("it has no record")),
-            |records| records.launch.clone(),
-        ),
-        Observed::Absent(why) => Observed::Absent(why.clone()),
-        Observed::Unknown(why) => Observed::Unknown(why.clone()),
     }
 }
 

@@ -66,7 +66,9 @@ fn words(report: &TaskReport) -> (&'static str, String) {
         TaskState::InProgress(progress) => {
             let evidence = match progress.kind {
                 ProgressKind::Committed => "branch-commits",
-                ProgressKind::Running | ProgressKind::Claimed | ProgressKind::NeedsPerson => "marker-fresh",
+                ProgressKind::Running | ProgressKind::Claimed | ProgressKind::Ended | ProgressKind::Unreadable => {
+                    "marker-fresh"
+                }
             };
             ("in-progress", evidence.to_owned())
         }

@@ -107,12 +107,20 @@ fn records(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Observed<BTreeMap<Un
             Observed::Known(record) => world.liveness(&record.tower),
             Observed::Absent(why) | Observed::Unknown(why) => Observed::Absent(why.clone()),
         };
+        let runner = match &launch {
+            Observed::Known(LaunchRecord {
+                runner: Some(runner), ..
+            }) => world.liveness(runner),
+            Observed::Known(_) => Observed::Absent(Why::new("nobody has started it")),
+            Observed::Absent(why) | Observed::Unknown(why) => Observed::Absent(why.clone()),
+        };
         records.insert(
             unit,
             UnitRecords {
                 dispatch,
                 launch,
                 tower,
+                runner,
             },
         );
     }

@@ -155,7 +155,7 @@ fn choose(world: &dyn World, spec: &SpecId, graph: &TaskGraph, flaw: Flaw) -> Re
         spec: spec.clone(),
         unit,
     };
-    match plan::intend(name, &graph, &state, 3) {
+    match plan::intend(name, &graph, &state, 3, &std::collections::BTreeSet::new()) {
         Ok(intent) => Ok(Choice {
             name: intent.name,
             evidence,
