@@ -68,8 +68,8 @@ fn without_claude_the_default_is_a_printed_command_and_says_so() {
         exit 0
         --- out
         dispatched alpha task 1
-          branch    planwright/alpha/task-1 at [SHORT] (main)
-          worktree  .claude/worktrees/alpha-task-1        open: claude --worktree alpha-task-1
+          branch    planwright/alpha/task-1 at [SHORT] (base main)
+          worktree  .claude/worktrees/alpha-task-1
           worker    print: a person starts it
           why 1     head of the critical path 1 (1 day); also ready: none
 
@@ -82,7 +82,7 @@ fn without_claude_the_default_is_a_printed_command_and_says_so() {
         --- out
         nothing to dispatch: nothing is ready
           1     its launch command was printed and nobody has started it
-                → paste the command again, or give the unit up: orchestrate plumbing orchestrate-marker clear specs/alpha 1
+                → start it: orchestrate plumbing run-worker alpha 1, or give it up: orchestrate plumbing orchestrate-marker clear specs/alpha 1
         ");
     let prompt = sandbox.read(".git/worktrees/alpha-task-1/orchestrate.prompt.md");
     assert!(prompt.starts_with("# Unit 1 of specs/alpha\n"), "{prompt}");

@@ -35,19 +35,6 @@ fn writes_nothing(sandbox: &Sandbox) -> orchestrate_e2e::output::Output {
     output
 }
 
-/// The step must halt, and leave nothing but the window's lock file.
-fn writes_only_the_window(sandbox: &Sandbox) -> orchestrate_e2e::output::Output {
-    let before = sandbox.listing();
-    let output = sandbox.orchestrate(&["alpha"]);
-    let expected = [
-        "+ .git/orchestrate/",
-        "+ .git/orchestrate/lock/",
-        "+ .git/orchestrate/lock/alpha",
-    ];
-    assert_eq!(sandbox.changes_since(&before), expected, "{output}");
-    output
-}
-
 #[test]
 fn a_draft_halts() {
     let sandbox = Sandbox::empty(PROGRAM);
@@ -77,7 +64,7 @@ fn a_missing_brief_halts() {
         exit 4
         --- out
         halted: specs/alpha is not validly signed: specs/alpha/kickoff-brief.md is missing
-        hint: complete or repair the sign-off record in specs/alpha/kickoff-brief.md
+        hint: specs/alpha/kickoff-brief.md has to end, below a heading, with the lines: Class: meaning | Lens-pass: <where the review is recorded> | Anchor: `<hash>` — computed as | `scripts/spec-anchor.sh specs/alpha`; the hash is what orchestrate plumbing spec-anchor specs/alpha prints
         ");
 }
 
@@ -90,7 +77,7 @@ fn an_unsigned_brief_halts() {
         exit 4
         --- out
         halted: specs/alpha is not validly signed: kickoff-brief.md: there is no sign-off record with an `Anchor:` line
-        hint: complete or repair the sign-off record in specs/alpha/kickoff-brief.md
+        hint: specs/alpha/kickoff-brief.md has to end, below a heading, with the lines: Class: meaning | Lens-pass: <where the review is recorded> | Anchor: `<hash>` — computed as | `scripts/spec-anchor.sh specs/alpha`; the hash is what orchestrate plumbing spec-anchor specs/alpha prints
         ");
 }
 
@@ -99,7 +86,7 @@ fn a_change_after_the_sign_off_halts() {
     let sandbox = with_file(BundleFile::Requirements, |text| {
         text.replace("is delivered.", "is delivered twice.")
     });
-    check!(sandbox, writes_only_the_window(&sandbox), @r"
+    check!(sandbox, writes_nothing(&sandbox), @r"
         exit 4
         --- out
         halted: the spec changed after it was signed (signed [SHORT], main at [SHORT] has [SHORT])
@@ -114,7 +101,7 @@ fn an_edit_that_is_not_committed_halts() {
         .read("specs/alpha/requirements.md")
         .replace("is delivered.", "is delivered twice.");
     sandbox.write("specs/alpha/requirements.md", &text);
-    check!(sandbox, writes_only_the_window(&sandbox), @r"
+    check!(sandbox, writes_nothing(&sandbox), @r"
         exit 4
         --- out
         halted: specs/alpha in the working copy differs from main
@@ -139,11 +126,11 @@ fn a_bundle_that_is_not_on_the_base_halts() {
     sandbox.initialise(&[]);
     single().write_into(&sandbox.repository()).expect("written");
     sandbox.configure("");
-    check!(sandbox, writes_only_the_window(&sandbox), @r"
+    check!(sandbox, writes_nothing(&sandbox), @r"
         exit 4
         --- out
-        halted: specs/alpha is not validly signed: specs/alpha/kickoff-brief.md is not in [SHORT]
-        hint: complete or repair the sign-off record in specs/alpha/kickoff-brief.md
+        halted: specs/alpha in the working copy differs from main
+        hint: commit the change and bring it to main, or restore the files
         ");
 }
 

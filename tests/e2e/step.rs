@@ -16,9 +16,10 @@ fn a_dispatch_writes_the_whole_record_and_nothing_else() {
         exit 0
         --- out
         dispatched alpha task 1
-          branch    planwright/alpha/task-1 at [SHORT] (main)
-          worktree  .claude/worktrees/alpha-task-1        open: claude --worktree alpha-task-1
+          branch    planwright/alpha/task-1 at [SHORT] (base main)
+          worktree  .claude/worktrees/alpha-task-1
           worker    command, pid [PID]
+          log       .git/orchestrate/logs/alpha-task-1.log
           why 1     head of the critical path 1 → 2 (2 days); also ready: 3
         ");
     sandbox.wait_for_worker("alpha", "1");
@@ -243,12 +244,12 @@ fn dependencies_critical_path_and_file_order_decide() {
         --- out
         nothing to dispatch: nothing is ready
           1     its worker ended without a commit (exit 0)
-                → look at the worker's log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 1
+                → look at .git/orchestrate/logs/alpha-task-1.log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 1
           2     needs 1 (held) and 3 (held)
           3     its worker ended without a commit (exit 0)
-                → look at the worker's log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 3
+                → look at .git/orchestrate/logs/alpha-task-3.log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 3
           4     its worker ended without a commit (exit 0)
-                → look at the worker's log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 4
+                → look at .git/orchestrate/logs/alpha-task-4.log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 4
           5     needs 4 (held)
         ");
 }

@@ -53,9 +53,10 @@ fn it_ends_when_nothing_is_ready() {
         exit 0
         --- out
         dispatched alpha task 1
-          branch    planwright/alpha/task-1 at [SHORT] (main)
-          worktree  .claude/worktrees/alpha-task-1        open: claude --worktree alpha-task-1
+          branch    planwright/alpha/task-1 at [SHORT] (base main)
+          worktree  .claude/worktrees/alpha-task-1
           worker    command, pid [PID]
+          log       .git/orchestrate/logs/alpha-task-1.log
           why 1     head of the critical path 1 → 2 (2 days); also ready: none
         nothing to dispatch: nothing is ready
           1     the worker lease of task-1 is held (pid [PID] since [TIME])

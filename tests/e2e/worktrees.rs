@@ -82,8 +82,8 @@ fn the_units_branch_in_the_primary_checkout_halts() {
     check!(sandbox, halts(&sandbox), @r"
         exit 4
         --- out
-        halted: the unit's branch is checked out at [SANDBOX]/repository
-        hint: switch that checkout to another branch
+        halted: planwright/alpha/task-1 is checked out at [SANDBOX]/repository
+        hint: switch that checkout to another branch; git worktree repair, if it was moved
         ");
 }
 
@@ -93,7 +93,7 @@ fn the_units_branch_in_another_worktree_halts() {
     let elsewhere = sandbox.root().join("mine");
     let _ = sandbox.git(&["worktree", "add", "--quiet", "-b", BRANCH, elsewhere.as_str()]);
     let _ = halts(&sandbox).says(
-        "the unit's branch is checked out at [SANDBOX]/mine"
+        "planwright/alpha/task-1 is checked out at [SANDBOX]/mine"
             .replace("[SANDBOX]", sandbox.root().as_str())
             .as_str(),
     );
@@ -145,7 +145,7 @@ fn uncommitted_work_in_the_worktree_halts_and_is_kept() {
         (
             "in the middle of a merge",
             "git branch -q side; echo a > f; git add f; git commit -qm a; git switch -q side; echo b > f; git add f; git commit -qm b; \
-             git switch -q planwright/alpha/task-1; git merge side; git update-ref refs/heads/planwright/alpha/task-1 main\n",
+             git switch -q planwright/alpha/task-1; git merge side; git update-ref -m 'reset: moving to main' refs/heads/planwright/alpha/task-1 main\n",
             "",
         ),
     ] {

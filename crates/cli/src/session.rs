@@ -74,7 +74,15 @@ impl Session {
         let open: Vec<SpecId> = self.bundles().into_iter().filter(|spec| self.is_open(spec)).collect();
         match open.as_slice() {
             [only] => Ok(only.clone()),
-            [] => Err(Failure::halted("no bundle under specs/ is Ready").with_hint("name one: orchestrate specs/NAME")),
+            [] => {
+                let known: Vec<String> = self.bundles().iter().map(|spec| format!("specs/{spec}")).collect();
+                let hint = if known.is_empty() {
+                    "there is no bundle under specs/ in the primary checkout".to_owned()
+                } else {
+                    format!("name the one you mean: {}", known.join(", "))
+                };
+                Err(Failure::halted("no bundle under specs/ is open (Ready)").with_hint(hint))
+            }
             several => {
                 let names: Vec<&str> = several.iter().map(SpecId::as_str).collect();
                 Err(

@@ -247,15 +247,22 @@ fn holds_files(worktree: &RegisteredWorktree) -> bool {
 ///
 /// # Errors
 /// The reason, where the worktree cannot be used.
-pub fn worktree(facts: &WorktreeFacts, occupants: &Observed<Vec<String>>) -> Result<WorktreeAct, NoDispatch> {
+pub fn worktree(
+    name: &UnitName,
+    facts: &WorktreeFacts,
+    occupants: &Observed<Vec<String>>,
+) -> Result<WorktreeAct, NoDispatch> {
     let ours = match facts {
         WorktreeFacts::Free => return Ok(WorktreeAct::Register),
         WorktreeFacts::Taken { by } => {
             return Err(taken(by, "move it away; nothing there was touched"));
         }
         WorktreeFacts::BranchElsewhere { path } => {
-            let by = format!("the unit's branch is checked out at {path}");
-            return Err(taken(&by, "switch that checkout to another branch"));
+            let by = format!("{} is checked out at {path}", name.branch());
+            return Err(taken(
+                &by,
+                "switch that checkout to another branch; git worktree repair, if it was moved",
+            ));
         }
         WorktreeFacts::Ours(ours) => ours,
     };

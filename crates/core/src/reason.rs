@@ -226,9 +226,9 @@ impl HoldReason {
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::LockBusy(why) | Self::Evidence { why, .. } => why.hint.clone(),
-            Self::DependencyNotInBase { base, .. } => {
-                Some(format!("update your local {base}, for example: git pull --ff-only"))
-            }
+            Self::DependencyNotInBase { base, .. } => Some(format!(
+                "update your local {base}: git pull --ff-only where it is checked out, git fetch origin {base}:{base} elsewhere"
+            )),
             Self::Moved { .. } => None,
             Self::ReuseDeclined { .. } => Some("remove that worktree, then step again".to_string()),
             Self::WorktreeOccupied { .. } => Some("let them end, or end them".to_string()),
@@ -287,7 +287,7 @@ impl HaltReason {
             Self::Status { remedy, .. } | Self::WorktreeTaken { remedy, .. } => Some(remedy.clone()),
             Self::BundleInvalid { .. } => Some("mend the lines named above".to_string()),
             Self::SignOff { spec, .. } => Some(format!(
-                "complete or repair the sign-off record in specs/{spec}/kickoff-brief.md"
+                "specs/{spec}/kickoff-brief.md has to end, below a heading, with the lines: Class: meaning | Lens-pass: <where the review is recorded> | Anchor: `<hash>` — computed as | `scripts/spec-anchor.sh specs/{spec}`; the hash is what orchestrate plumbing spec-anchor specs/{spec} prints"
             )),
             Self::Changed {
                 spec, pre_change: true, ..

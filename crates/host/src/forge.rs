@@ -23,7 +23,10 @@ pub struct ForgeSettings {
 
 /// Returns what is known of pull requests for a repository with that origin.
 pub(crate) fn pull_requests(origin: Option<&str>, settings: &ForgeSettings) -> Observed<Infallible> {
-    let Some(host) = origin.and_then(host_of) else {
+    let Some(origin) = origin else {
+        return Observed::Absent(Why::new("there is no origin"));
+    };
+    let Some(host) = host_of(origin) else {
         return Observed::Absent(Why::new("origin is on no forge"));
     };
     if settings.gh.is_none() {

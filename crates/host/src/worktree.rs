@@ -243,7 +243,7 @@ fn exclude_our_files(layout: &Layout) -> io::Result<()> {
     let directory = layout.common.join("info");
     fs::create_dir_all(&directory)?;
     let path = directory.join("exclude");
-    if fs::symlink_metadata(&path).is_ok_and(|metadata| !metadata.file_type().is_file()) {
+    if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(io::Error::other(format!(
             "something that is no regular file stands at {path}"
         )));

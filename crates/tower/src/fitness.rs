@@ -118,7 +118,7 @@ fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<
 fn worktree(world: &dyn World, name: &UnitName) -> Result<(WorktreeFacts, WorktreeAct), NoDispatch> {
     match world.worktree(name) {
         Observed::Known(facts) => {
-            let act = plan::worktree(&facts, &world.occupants(name))?;
+            let act = plan::worktree(name, &facts, &world.occupants(name))?;
             Ok((facts, act))
         }
         Observed::Absent(why) | Observed::Unknown(why) => Err(unread("its worktree", why)),

@@ -70,7 +70,8 @@ pub fn with<T>(
     if world.enter_window(spec)? == Race::Lost {
         let why = Why::new(format!(
             "another tower on this machine is in the dispatch window of specs/{spec}"
-        ));
+        ))
+        .with_hint("it lasts a moment; step again");
         return Err(LockRefusal::Busy(why));
     }
     let result = acquire(world, spec, LockKind::Process, stale_lock_minutes).map(|nonce| {

@@ -36,7 +36,10 @@ pub fn instructions(
             "no agent is installed that this backend knows: start one in {worktree} and give it the text of {prompt_file}\n"
         ));
     }
-    Ok(format!("paste this to start the worker:\n\n    {}\n", line(runner)?))
+    Ok(format!(
+        "paste this, inside the repository, to start the worker:\n\n    {}\n",
+        line(runner)?
+    ))
 }
 
 #[cfg(test)]

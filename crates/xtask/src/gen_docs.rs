@@ -99,10 +99,7 @@ fn exit_codes(porcelain: &[ExitMeaning]) -> String {
 }
 
 fn configuration(table: &str) -> String {
-    format!(
-        "# Configuration\n\n{NOTICE}\n\nA value comes from the first layer that sets its key. `orchestrate config get \
-         --explain KEY` prints which one that is.\n\n{table}"
-    )
+    format!("# Configuration\n\n{NOTICE}\n\nA value comes from the first layer that sets its key.\n\n{table}")
 }
 
 /// Returns the page of every command's `--help`, or nothing when the binary prints none at all.

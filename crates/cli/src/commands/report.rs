@@ -111,21 +111,32 @@ fn with_hint_after(mut lines: Vec<String>, hint: Option<String>) -> Vec<String> 
 fn dispatched_lines(dispatched: &Dispatched) -> Vec<String> {
     let Dispatched { record, choice, .. } = dispatched;
     let name = record.name();
-    vec![
+    let is_claude = record
+        .launch
+        .argv
+        .first()
+        .is_some_and(|program| program.ends_with("/claude"));
+    let open = if is_claude {
+        format!("        open: claude --worktree {}", name.worktree())
+    } else {
+        String::new()
+    };
+    let mut lines = vec![
         format!("dispatched {} task {}", record.spec, record.unit),
         format!(
-            "  branch    {} at {} ({})",
+            "  branch    {} at {} (base {})",
             name.branch(),
             record.start.short(),
             record.base
         ),
-        format!(
-            "  worktree  .claude/worktrees/{0}        open: claude --worktree {0}",
-            name.worktree()
-        ),
+        format!("  worktree  .claude/worktrees/{}{open}", name.worktree()),
         format!("  worker    {}", worker_line(dispatched)),
-        why_line(choice),
-    ]
+    ];
+    if let HandOver::Worker { .. } = dispatched.handed_over {
+        lines.push(format!("  log       .git/orchestrate/logs/{}.log", name.worktree()));
+    }
+    lines.push(why_line(choice));
+    lines
 }
 
 fn worker_line(dispatched: &Dispatched) -> String {

@@ -5,7 +5,7 @@ use orchestrate_core::exit;
 use orchestrate_core::graph::TaskNode;
 use orchestrate_core::identifier::TaskId;
 use orchestrate_core::plan::{waits_for, word};
-use orchestrate_spec::Bundle;
+use orchestrate_spec::{Bundle, Status};
 use orchestrate_tower::preflight::read_bundle;
 use orchestrate_tower::step::{Survey, survey};
 use serde_json::json;
@@ -53,7 +53,7 @@ fn print_text(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
         }
     }
     printer.line("");
-    printer.line(&next_line(survey));
+    printer.line(&next_line(bundle, survey));
 }
 
 fn headline(bundle: &Bundle, survey: &Survey) -> String {
@@ -84,9 +84,11 @@ fn headline(bundle: &Bundle, survey: &Survey) -> String {
     parts.join(" · ")
 }
 
-fn next_line(survey: &Survey) -> String {
+fn next_line(bundle: &Bundle, survey: &Survey) -> String {
     let path: Vec<String> = survey.graph.critical_path().iter().map(ToString::to_string).collect();
+    let is_open = matches!(bundle.status, Status::Ready | Status::Active);
     let next = match orchestrate_core::select::select(&survey.graph, &survey.state) {
+        Some(_) if !is_open => format!("nothing, the spec is {}", bundle.status),
         Some(choice) => choice.task.to_string(),
         None => "nothing is ready".to_owned(),
     };

@@ -68,14 +68,14 @@ impl Watched<'_> {
 
 fn class_of(report: &StepReport, dry_run: bool) -> StepClass {
     match &report.outcome {
+        StepOutcome::Nothing(NoDispatch::Halt(_)) => StepClass::Halted,
         // A dry run changes nothing, so looking again would decide the same for ever.
-        StepOutcome::WouldDispatch { .. } if dry_run => StepClass::NothingReady,
+        _ if dry_run => StepClass::NothingReady,
         StepOutcome::Dispatched(_) | StepOutcome::WouldDispatch { .. } => StepClass::Dispatched,
         StepOutcome::Nothing(NoDispatch::Hold(_)) => StepClass::Waiting,
         StepOutcome::Nothing(NoDispatch::Idle(IdleReason::AtCap { .. } | IdleReason::Paused)) => StepClass::Waiting,
         StepOutcome::Nothing(NoDispatch::Idle(IdleReason::Finished { .. } | IdleReason::NothingReady { .. })) => {
             StepClass::NothingReady
         }
-        StepOutcome::Nothing(NoDispatch::Halt(_)) => StepClass::Halted,
     }
 }

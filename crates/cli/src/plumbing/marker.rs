@@ -1,11 +1,13 @@
 //! `orchestrate-marker write|clear <spec-dir> <id>…` (`contract/core.md §6.2`).
 
 use camino::Utf8Path;
+use orchestrate_core::evidence::Lease;
 use orchestrate_core::identifier::{SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::record::marker;
 use orchestrate_core::world::{Fault, Reading, World};
+use orchestrate_tower::lock::{self, LockRefusal};
 
 use super::{FAIL_CLOSED, open};
 use crate::arguments::MarkerVerb;
@@ -30,8 +32,24 @@ pub(crate) fn run(
     let (mut session, spec) = open(directory, environment, printer)?;
     let result = match verb {
         MarkerVerb::Write => write(&mut session.world, &spec, &tasks),
-        MarkerVerb::Clear => clear(&mut session.world, &spec, &tasks),
+        MarkerVerb::Clear => {
+            let stale_minutes = session.settings.stale_lock_threshold.value.seconds() / 60;
+            let cleared = lock::with(&mut session.world, &spec, stale_minutes, |world, _| {
+                clear(world, &spec, &tasks)
+            });
+            match cleared {
+                Ok(released) => released.value,
+                Err(LockRefusal::Fault(fault)) => Err(fault),
+                Err(LockRefusal::Busy(why)) => Err(Fault::new("cannot clear while a tower is at work", why.reason)
+                    .with_hint("clear again in a moment")),
+            }
+        }
     };
+    for worker in living_workers(&session.world, &spec, &tasks) {
+        printer.talk(&format!(
+            "orchestrate-marker: note: {worker}; the unit stays with it until it ends"
+        ));
+    }
     result.map(|()| 0).map_err(|fault| refuse(fault.into()))
 }
 
@@ -70,8 +88,9 @@ fn write(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), F
 /// Gives the units up: their markers and our own records go, so that nothing claims them any more. A worker that
 /// lives keeps its lease, and with it the unit.
 fn clear(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), Fault> {
-    let mut places = markers(spec, tasks);
-    places.extend(records(world, spec, tasks)?);
+    // The markers go last: until then they hold the unit, whatever happens in between.
+    let mut places = records(world, spec, tasks)?;
+    places.extend(markers(spec, tasks));
     let mut first_fault = None;
     for place in places {
         if let Err(fault) = world.remove(&place) {
@@ -79,6 +98,20 @@ fn clear(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), F
         }
     }
     first_fault.map_or(Ok(()), Err)
+}
+
+/// Returns the workers that live all the same, in words.
+fn living_workers(world: &dyn World, spec: &SpecId, tasks: &[TaskId]) -> Vec<String> {
+    let Observed::Known(leases) = world.leases(spec) else {
+        return Vec::new();
+    };
+    let living = |(unit, lease): (Unit, Observed<Lease>)| match lease {
+        Observed::Known(Lease::Held { holder }) if unit.tasks().any(|task| tasks.contains(task)) => {
+            Some(format!("a worker of task-{unit} lives ({holder})"))
+        }
+        Observed::Known(_) | Observed::Absent(_) | Observed::Unknown(_) => None,
+    };
+    leases.into_iter().filter_map(living).collect()
 }
 
 fn records(world: &dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<Vec<Place>, Fault> {

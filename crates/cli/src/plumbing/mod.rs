@@ -78,5 +78,19 @@ fn open(directory: &Utf8Path, environment: &Environment, printer: &mut Printer) 
         )));
     }
     let session = Session::open(environment, &physical, printer).map_err(|failure| failure.with_exit(FAIL_CLOSED))?;
-    Ok((session, spec))
+    // Another `specs` deeper in the checkout is not where bundles are: the one at the top must not be taken for it.
+    let top = session
+        .world
+        .repository()
+        .git
+        .workdir()
+        .and_then(|top| top.canonicalize().ok());
+    let is_at_top = top.is_some_and(|top| physical == top.join("specs").join(spec.as_str()));
+    if is_at_top {
+        Ok((session, spec))
+    } else {
+        Err(refuse(format!(
+            "{spec} does not lie in the specs directory at the top of its checkout"
+        )))
+    }
 }

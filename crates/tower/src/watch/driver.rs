@@ -1,7 +1,7 @@
 //! Performs the effects of the watch machine. Timer and file events carry no data: they only say "look again".
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use notify::{EventKind, RecursiveMode, Watcher};
@@ -11,6 +11,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{Effect, Event, IllegalEvent, StepClass, StopReason, Watch};
+
+/// How long changes are gathered before they cause a look.
+const SETTLING: Duration = Duration::from_secs(1);
 
 /// Why the loop ended early.
 #[derive(Debug, thiserror::Error)]
@@ -98,8 +101,23 @@ impl News {
     fn wait(&self, interval: Duration) -> Event {
         match self.messages.recv_timeout(interval) {
             Ok(Message::Interrupt) => Event::Interrupted,
-            Ok(Message::LookAgain) => self.interrupted().unwrap_or(Event::Wake),
+            Ok(Message::LookAgain) => self.settle(),
             Err(_) => Event::Wake,
+        }
+    }
+
+    /// Lets a burst of changes pass, so that a busy worker does not make every one of its commits a look.
+    fn settle(&self) -> Event {
+        let deadline = Instant::now() + SETTLING;
+        loop {
+            match self
+                .messages
+                .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            {
+                Ok(Message::Interrupt) => return Event::Interrupted,
+                Ok(Message::LookAgain) => {}
+                Err(_) => return Event::Wake,
+            }
         }
     }
 

@@ -235,7 +235,7 @@ fn places(
     } else {
         world.occupants(name)
     };
-    let worktree = plan::worktree(&facts, &occupants).map_err(|reason| Stop(format!("{reason:?}")))?;
+    let worktree = plan::worktree(name, &facts, &occupants).map_err(|reason| Stop(format!("{reason:?}")))?;
     let branches = match &evidence.branches {
         Observed::Known(branches) => branches.get(&name.unit).map(Vec::as_slice).unwrap_or_default(),
         Observed::Absent(_) | Observed::Unknown(_) => &[],
