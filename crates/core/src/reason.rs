@@ -72,6 +72,13 @@ pub enum HoldReason {
         /// The base branch.
         base: String,
     },
+    /// Origin's base has another version of the bundle, which the local base lacks.
+    BaseBehind {
+        /// The bundle.
+        spec: String,
+        /// The base.
+        base: String,
+    },
     /// The unit changed between the decision and the lock.
     Moved {
         /// What is seen now.
@@ -211,6 +218,12 @@ impl fmt::Display for HoldReason {
                 landed.short(),
                 start.short()
             ),
+            Self::BaseBehind { spec, base } => {
+                write!(
+                    formatter,
+                    "origin's {base} has another version of specs/{spec}, which your local {base} lacks"
+                )
+            }
             Self::Moved { now } => write!(formatter, "the unit changed before the lock was taken: {now}"),
             Self::ReuseDeclined { path } => write!(formatter, "{path} is not to be used again"),
             Self::WorktreeOccupied { path, processes } => {
@@ -226,7 +239,7 @@ impl HoldReason {
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::LockBusy(why) | Self::Evidence { why, .. } => why.hint.clone(),
-            Self::DependencyNotInBase { base, .. } => Some(format!(
+            Self::DependencyNotInBase { base, .. } | Self::BaseBehind { base, .. } => Some(format!(
                 "update your local {base}: git pull --ff-only where it is checked out, git fetch origin {base}:{base} elsewhere"
             )),
             Self::Moved { .. } => None,

@@ -63,10 +63,44 @@ pub fn compare(world: &dyn World, spec: &SpecId, base: &Base, working: &BundleTe
     };
     let working = content_anchor(working).map_err(|error| sign_off_fault(spec, error.to_string()))?;
     if working == signed {
-        Ok(signed)
+        known_at_origin_too(world, spec, base).map(|()| signed)
     } else {
         Err(differs(spec, base))
     }
+}
+
+/// Holds the step when origin's base, as last fetched, has another version of the bundle that the local one lacks: the
+/// spec may have been changed or retired there.
+fn known_at_origin_too(world: &dyn World, spec: &SpecId, base: &Base) -> Result<(), NoDispatch> {
+    let Some(counterpart) = base
+        .counterpart
+        .as_ref()
+        .filter(|counterpart| **counterpart != base.commit)
+    else {
+        return Ok(());
+    };
+    match world.contains(&base.commit, counterpart) {
+        Observed::Known(true) => return Ok(()),
+        Observed::Known(false) => {}
+        Observed::Absent(why) | Observed::Unknown(why) => return Err(unread(why)),
+    }
+    let files = BundleFile::AUTHORED.into_iter().chain([BundleFile::KickoffBrief]);
+    for file in files {
+        let (here, there) = (
+            world.committed(&base.commit, spec, file),
+            world.committed(counterpart, spec, file),
+        );
+        match (here, there) {
+            (Observed::Unknown(why), _) | (_, Observed::Unknown(why)) => return Err(unread(why)),
+            (Observed::Known(here), Observed::Known(there)) if here == there => {}
+            (Observed::Absent(_), Observed::Absent(_)) => {}
+            (Observed::Known(_) | Observed::Absent(_), Observed::Known(_) | Observed::Absent(_)) => {
+                let (spec, base) = (spec.to_string(), base.name.to_string());
+                return Err(NoDispatch::Hold(HoldReason::BaseBehind { spec, base }));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn differs(spec: &SpecId, base: &Base) -> NoDispatch {
