@@ -18,6 +18,7 @@ mod links;
 mod locks;
 mod markers;
 mod plumbing;
+mod regressions;
 mod status;
 mod step;
 mod watch;
