@@ -24,9 +24,20 @@ pub(crate) fn exists(program: &str, argument: &str) -> bool {
 
 /// Runs the program with our terminal; returns whether it succeeded.
 pub(crate) fn succeeds<A: AsRef<OsStr>>(directory: &Path, program: impl AsRef<OsStr>, arguments: &[A]) -> Result<bool> {
+    succeeds_with(directory, program, arguments, &[])
+}
+
+/// As [`succeeds`], with variables set beside our environment.
+pub(crate) fn succeeds_with<A: AsRef<OsStr>>(
+    directory: &Path,
+    program: impl AsRef<OsStr>,
+    arguments: &[A],
+    environment: &[(&str, &OsStr)],
+) -> Result<bool> {
     let program = program.as_ref();
     let status = Command::new(program)
         .args(arguments)
+        .envs(environment.iter().copied())
         .current_dir(directory)
         .stdin(Stdio::null())
         .status()

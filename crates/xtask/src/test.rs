@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::failure::{Context, Failure, Result};
@@ -11,6 +11,9 @@ use crate::{check, process, tools, torture, workspace};
 
 /// The torture that belongs to every test run: long enough to reach each failpoint, short enough to be run each time.
 const TORTURE: &[&str] = &["torture", "--towers", "8", "--rounds", "10"];
+
+/// Tells the end-to-end tests where the build with failpoints is; empty where there is none.
+const FAILPOINT_BINARY: &str = "ORCHESTRATE_FAILPOINT_BINARY";
 
 /// Run every test of the workspace.
 #[derive(clap::Args)]
@@ -41,12 +44,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     if ci {
         check::check(&root, &mut report)?;
     }
-    report.record("torture", torture(&root));
+    let binary = match torture::build(&root) {
+        Ok(binary) => {
+            report.record("torture", torture(&root, &binary));
+            binary
+        }
+        Err(failure) => {
+            report.record("torture", Err(failure));
+            PathBuf::new()
+        }
+    };
     report.record("documentation tests", documentation_tests(&root));
     let counts = if tools::has_nextest(&root, ci)? {
-        nextest(&root, &arguments.runner)
+        nextest(&root, &arguments.runner, &binary)
     } else {
-        cargo_test(&root, &arguments.runner)
+        cargo_test(&root, &arguments.runner, &binary)
     };
     match counts {
         Ok(Counts { passed, failed }) => report.add(passed, failed),
@@ -57,8 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 }
 
 /// Runs a few rounds of torture, in a process of its own: it takes over whatever its descendants leave behind.
-fn torture(root: &Path) -> Result<Outcome> {
-    let binary = torture::build(root)?;
+fn torture(root: &Path, binary: &Path) -> Result<Outcome> {
     let program = std::env::current_exe().context(|| "cannot tell this program's path".to_owned())?;
     let mut arguments: Vec<OsString> = TORTURE.iter().map(Into::into).collect();
     arguments.extend(["--binary".into(), binary.into()]);
@@ -83,7 +94,7 @@ struct Counts {
     failed: usize,
 }
 
-fn nextest(root: &Path, extra: &[String]) -> Result<Counts> {
+fn nextest(root: &Path, extra: &[String], binary: &Path) -> Result<Counts> {
     // nextest keeps results below the root, wherever cargo builds.
     let results = root.join("target/nextest/default/junit.xml");
     match std::fs::remove_file(&results) {
@@ -94,7 +105,8 @@ fn nextest(root: &Path, extra: &[String]) -> Result<Counts> {
     }
     let mut arguments = vec!["nextest", "run"];
     arguments.extend(selection(extra));
-    let good = process::succeeds(root, process::cargo(), &arguments)?;
+    let environment = [(FAILPOINT_BINARY, binary.as_os_str())];
+    let good = process::succeeds_with(root, process::cargo(), &arguments, &environment)?;
     let text = std::fs::read_to_string(&results).context(|| "nextest left no results, see above".to_owned())?;
     let counts = junit_counts(&text).ok_or_else(|| Failure::new("cannot read nextest's results"))?;
     agreed(good, counts)
@@ -114,10 +126,10 @@ fn junit_counts(text: &str) -> Option<Counts> {
     })
 }
 
-fn cargo_test(root: &Path, extra: &[String]) -> Result<Counts> {
+fn cargo_test(root: &Path, extra: &[String], binary: &Path) -> Result<Counts> {
     let mut arguments = vec!["test", "--no-fail-fast", "--tests"];
     arguments.extend(selection(extra));
-    run_and_count(root, &arguments)
+    run_and_count(root, &arguments, binary)
 }
 
 /// Returns the caller's arguments, and the whole workspace unless they name a package: `--workspace` would win.
@@ -133,7 +145,7 @@ fn documentation_tests(root: &Path) -> Result<Outcome> {
     if !any_documentation_tests(root)? {
         return Ok(Outcome::Passed("there are none".to_owned()));
     }
-    let counts = run_and_count(root, &["test", "--doc", "--workspace"])?;
+    let counts = run_and_count(root, &["test", "--doc", "--workspace"], Path::new(""))?;
     if counts.failed > 0 {
         return Ok(Outcome::Failed(vec![format!("{} failed, see above", counts.failed)]));
     }
@@ -155,9 +167,10 @@ fn any_documentation_tests(root: &Path) -> Result<bool> {
 }
 
 /// Runs cargo test, shows what it prints, and adds up its `test result` lines.
-fn run_and_count(root: &Path, arguments: &[&str]) -> Result<Counts> {
+fn run_and_count(root: &Path, arguments: &[&str], binary: &Path) -> Result<Counts> {
     let mut child = Command::new(process::cargo())
         .args(arguments)
+        .env(FAILPOINT_BINARY, binary)
         .current_dir(root)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
