@@ -12,7 +12,7 @@ use crate::derive::{Progress, SpecState, TaskReport, TaskState};
 use crate::evidence::{Base, BranchFacts, BranchSide};
 use crate::graph::TaskGraph;
 use crate::identifier::{CommitId, TaskId, Unit, UnitName};
-use crate::observed::Observed;
+use crate::observed::{Observed, Why};
 pub use crate::reason::{HaltReason, HoldReason, IdleReason, Waiting};
 use crate::record::dispatch::DispatchRecord;
 use crate::select::{Choice, select_beside};
@@ -59,6 +59,16 @@ impl core::fmt::Display for NoDispatch {
 }
 
 impl NoDispatch {
+    /// Returns the hold for something that changed between the decision and the lock.
+    pub fn moved(now: impl Into<String>) -> Self {
+        Self::Hold(HoldReason::Moved { now: now.into() })
+    }
+
+    /// Returns the hold for evidence that could not be read (law L4).
+    pub fn unread(of: impl Into<String>, why: Why) -> Self {
+        Self::Hold(HoldReason::Evidence { of: of.into(), why })
+    }
+
     /// Returns what a person can do about it.
     #[must_use]
     pub fn remedy(&self) -> Option<String> {

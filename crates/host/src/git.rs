@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::reflog::{self, Entry};
 use git2::{ErrorCode, Oid, Repository, Sort};
 use orchestrate_core::evidence::{Base, BranchFacts, BranchSide, History};
 use orchestrate_core::identifier::{CommitId, SpecId, Unit, UnitName};
@@ -11,9 +10,9 @@ use orchestrate_core::place::BundleFile;
 use orchestrate_core::trailer::task_trailers;
 use orchestrate_core::world::{Branches, Fault, Race};
 
-use crate::reference_lock;
-
 use crate::files::FULL_DISK_HINT;
+use crate::reference_lock;
+use crate::reflog::{self, Entry};
 
 /// Returns a libgit2 error as the reason of an unknown.
 fn why(operation: &str, error: &git2::Error) -> Why {

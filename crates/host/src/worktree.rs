@@ -34,6 +34,14 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
             path: layout.primary.to_string(),
         }));
     }
+    // The places are looked at before the registrations: ours is registered before its directory is made, so what is
+    // there now and not registered afterwards belongs to nobody of ours. The other way round a peer that registers in
+    // between would look like a leftover.
+    let expected = layout.worktree(name);
+    let taken_name = layout.common.join("worktrees").join(name.worktree());
+    let has_leftover = fs::symlink_metadata(&taken_name).is_ok();
+    let links = refuse_links(layout, &expected, &operation);
+    let standing = what_stands_at(&expected);
     let registrations = repository.registrations()?;
     if let Some(ours) = registrations
         .iter()
@@ -47,8 +55,6 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
             }
         }));
     }
-    let expected = layout.worktree(name);
-    let taken_name = layout.common.join("worktrees").join(name.worktree());
     if let Some(other) = registrations
         .iter()
         .find(|one| one.path == expected || one.git_directory == taken_name)
@@ -57,13 +63,13 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
         let by = format!("{} is registered as a worktree on {on}", other.path);
         return Ok(Observed::Known(WorktreeFacts::Taken { by }));
     }
-    if fs::symlink_metadata(&taken_name).is_ok() {
+    if has_leftover {
         let by = format!("{taken_name} is what a killed git left (git worktree prune removes it)");
         return Ok(Observed::Known(WorktreeFacts::Taken { by }));
     }
-    refuse_links(layout, &expected, &operation)?;
+    links?;
     Ok(Observed::Known(
-        match what_stands_at(&expected).map_err(|error| disk_fault(operation, &error))? {
+        match standing.map_err(|error| disk_fault(operation, &error))? {
             None => WorktreeFacts::Free,
             Some(what) => WorktreeFacts::Taken {
                 by: format!("{what} stands at {expected}"),

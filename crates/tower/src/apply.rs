@@ -8,7 +8,7 @@ use orchestrate_core::evidence::{Base, BranchSide, Lease};
 use orchestrate_core::identifier::{BaseName, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{MarkerHome, Place};
-use orchestrate_core::plan::{BranchAct, DispatchPlan, HoldReason, NoDispatch, WorktreeAct};
+use orchestrate_core::plan::{BranchAct, DispatchPlan, NoDispatch, WorktreeAct};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::marker;
 use orchestrate_core::world::{Fault, Race, WorktreeFacts, World};
@@ -76,17 +76,8 @@ pub struct Seen<'a> {
 fn nobody_started_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<'_>) -> Result<(), Stopped> {
     let record = &plan.record;
     let name = record.name();
-    let moved = |now: &str| {
-        Err(Stopped::Moved(NoDispatch::Hold(HoldReason::Moved {
-            now: now.to_owned(),
-        })))
-    };
-    let unread = |of: &str, why: Why| {
-        Err(Stopped::Moved(NoDispatch::Hold(HoldReason::Evidence {
-            of: of.to_owned(),
-            why,
-        })))
-    };
+    let moved = |now: &str| Err(Stopped::Moved(NoDispatch::moved(now)));
+    let unread = |of: &str, why: Why| Err(Stopped::Moved(NoDispatch::unread(of, why)));
     match world.leases(&record.spec) {
         Observed::Known(leases) => match leases.get(&record.unit) {
             Some(Observed::Known(Lease::Held { .. })) => return moved("a worker of an older attempt has started"),
@@ -183,8 +174,6 @@ fn write_markers(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) ->
 fn won(race: Race, what: &str) -> Result<(), Stopped> {
     match race {
         Race::Won => Ok(()),
-        Race::Lost => Err(Stopped::Moved(NoDispatch::Hold(HoldReason::Moved {
-            now: what.to_owned(),
-        }))),
+        Race::Lost => Err(Stopped::Moved(NoDispatch::moved(what))),
     }
 }

@@ -4,15 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use orchestrate_core::derive::SpecState;
+use orchestrate_core::derive::{SpecState, TaskState, derive};
 use orchestrate_core::evidence::{Base, Evidence};
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{CommitId, TaskId, UnitName};
-use orchestrate_core::observed::{Observed, Why};
+use orchestrate_core::observed::Observed;
 use orchestrate_core::plan::{self, BranchAct, HaltReason, HoldReason, Intent, NoDispatch, WorktreeAct, intend};
 use orchestrate_core::world::{WorktreeFacts, World};
 
 use crate::gate::signed_content;
+use crate::gather::gather;
 use crate::step::StepRequest;
 
 /// How a unit is dispatched.
@@ -65,12 +66,31 @@ pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Cho
         match fit(world, situation, &intent) {
             Ok(fit) => return Ok(Chosen { intent, fit, set_aside }),
             Err(moved @ NoDispatch::Hold(HoldReason::Moved { .. })) => return Err(moved),
+            Err(_) if !is_still_ready(world, situation, &intent.choice.task) => {
+                return Err(NoDispatch::moved(format!("{} is no longer ready", intent.choice.task)));
+            }
             Err(reason) => {
                 first.get_or_insert_with(|| reason.clone());
                 set_aside.insert(intent.choice.task, reason);
             }
         }
     }
+}
+
+/// What stands in a unit's way may be a peer's dispatch of it since the evidence was gathered: its worker's files are
+/// no uncommitted work of an earlier attempt. One more look tells, because a claim is there before a worker is.
+fn is_still_ready(world: &dyn World, situation: &Situation<'_>, task: &TaskId) -> bool {
+    let Situation {
+        request,
+        graph,
+        evidence,
+        ..
+    } = situation;
+    let now = gather(world, &request.spec, &evidence.base, request.stale_marker_seconds);
+    derive(graph, &now)
+        .tasks
+        .get(task)
+        .is_some_and(|report| report.state == TaskState::Ready)
 }
 
 fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<Fit, NoDispatch> {
@@ -87,7 +107,7 @@ fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<
     let branches = match &evidence.branches {
         Observed::Known(branches) => branches.get(&name.unit).map(Vec::as_slice).unwrap_or_default(),
         Observed::Absent(_) => &[],
-        Observed::Unknown(why) => return Err(unread("its branch", why.clone())),
+        Observed::Unknown(why) => return Err(NoDispatch::unread("its branch", why.clone())),
     };
     let (start, branch) = plan::start(branches, base, &facts)?;
     dependencies_are_in(world, graph, state, intent, &start, base)?;
@@ -121,7 +141,7 @@ fn worktree(world: &dyn World, name: &UnitName) -> Result<(WorktreeFacts, Worktr
             let act = plan::worktree(name, &facts, &world.occupants(name))?;
             Ok((facts, act))
         }
-        Observed::Absent(why) | Observed::Unknown(why) => Err(unread("its worktree", why)),
+        Observed::Absent(why) | Observed::Unknown(why) => Err(NoDispatch::unread("its worktree", why)),
     }
 }
 
@@ -141,7 +161,7 @@ fn dependencies_are_in(
         .unwrap_or_default();
     for dependency in dependencies {
         let Some(commit) = landed.get(dependency) else {
-            return Err(moved(&format!("dependency {dependency} has not landed")));
+            return Err(NoDispatch::moved(format!("dependency {dependency} has not landed")));
         };
         match world.contains(start, commit) {
             Observed::Known(true) => {}
@@ -157,7 +177,7 @@ fn dependencies_are_in(
                     base: base.name.to_string(),
                 }));
             }
-            Observed::Absent(why) | Observed::Unknown(why) => return Err(unread("its dependencies", why)),
+            Observed::Absent(why) | Observed::Unknown(why) => return Err(NoDispatch::unread("its dependencies", why)),
         }
     }
     Ok(())
@@ -177,12 +197,4 @@ fn outdated_worktree(name: &UnitName, start: &CommitId, what: &str) -> HaltReaso
             name.branch()
         ),
     }
-}
-
-fn moved(now: &str) -> NoDispatch {
-    NoDispatch::Hold(HoldReason::Moved { now: now.to_owned() })
-}
-
-fn unread(of: &str, why: Why) -> NoDispatch {
-    NoDispatch::Hold(HoldReason::Evidence { of: of.to_owned(), why })
 }

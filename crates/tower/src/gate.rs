@@ -175,8 +175,5 @@ fn sign_off_fault(spec: &SpecId, fault: String) -> NoDispatch {
 }
 
 fn unread(why: Why) -> NoDispatch {
-    NoDispatch::Hold(HoldReason::Evidence {
-        of: "whether the signed spec is unchanged".to_owned(),
-        why,
-    })
+    NoDispatch::unread("whether the signed spec is unchanged", why)
 }

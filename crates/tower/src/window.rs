@@ -4,7 +4,7 @@
 
 use orchestrate_core::derive::derive;
 use orchestrate_core::place::Place;
-use orchestrate_core::plan::{DispatchPlan, HoldReason, Intent, NoDispatch, StepPlan};
+use orchestrate_core::plan::{DispatchPlan, Intent, NoDispatch, StepPlan};
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchOrder};
 use orchestrate_core::world::World;
 use orchestrate_spec::BundleTexts;
@@ -30,7 +30,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     let Order { request, intent, .. } = order;
     let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
     if texts != *order.texts {
-        return Err(moved("the bundle's files changed"));
+        return Err(NoDispatch::moved("the bundle's files changed"));
     }
     let graph = bundle.graph();
     let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
@@ -48,7 +48,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     };
     let chosen = choose(world, &situation)?;
     if chosen.intent.name != intent.name {
-        return Err(moved(&format!("{} would be next", chosen.intent.name.unit)));
+        return Err(NoDispatch::moved(format!("{} would be next", chosen.intent.name.unit)));
     }
     // The reference breaks a lock by its age. This one is in use, and if it is gone already this tells.
     world.touch(&Place::Lock(request.spec.clone())).map_err(machine)?;
@@ -88,8 +88,4 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         Err(Stopped::Fault(fault)) => Err(machine(fault)),
         Err(Stopped::Moved(reason)) => Err(reason),
     }
-}
-
-fn moved(now: &str) -> NoDispatch {
-    NoDispatch::Hold(HoldReason::Moved { now: now.to_owned() })
 }
