@@ -54,7 +54,7 @@ pub fn apply<'window>(
     write_record(world, &name, plan)?;
     if let Err(stopped) = nobody_started_meanwhile(world, plan, seen) {
         // Nothing was launched for this attempt, and this tower may live on: its claim must not.
-        world.remove(&Place::DispatchRecord(name))?;
+        forget_claim(world, &name)?;
         return Err(stopped);
     }
     write_markers(world, &name, plan)
@@ -114,26 +114,26 @@ fn nobody_started_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<
 
 fn set_branch(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Stopped> {
     let start = &plan.record.start;
+    // An older record names an older start. Beside a branch that starts elsewhere it would make commits of others look
+    // like the unit's own, so it goes before the branch is set. What it said was read under this lock, and void.
     let race = match &plan.branch {
         BranchAct::Keep => return Ok(()),
         BranchAct::Create => {
-            forget_older_claim(world, name)?;
+            forget_claim(world, name)?;
             world.create_branch(name, start)?
         }
         BranchAct::Advance { from } => {
-            forget_older_claim(world, name)?;
+            forget_claim(world, name)?;
             world.advance_branch(name, from, start)?
         }
     };
     won(race, "its branch was made or moved by somebody else")
 }
 
-/// An older record names an older start. Beside a branch that starts elsewhere it would make commits of others look
-/// like the unit's own, so it goes first. What it said was read under this lock, and void.
-///
-/// Its markers go before it: without the record that tells how it ended, they would be taken for those of a tower that
-/// keeps no record, and hold the unit until they are stale.
-fn forget_older_claim(world: &mut dyn World, name: &UnitName) -> Result<(), Fault> {
+/// Removes the unit's record with the markers that it speaks for. They go before it: without the record that tells how
+/// an attempt ended, they would be taken for those of a tower that keeps no record, and hold the unit until they are
+/// stale.
+fn forget_claim(world: &mut dyn World, name: &UnitName) -> Result<(), Fault> {
     for home in MarkerHome::ALL {
         for task in name.unit.tasks() {
             world.remove(&Place::Marker(name.spec.clone(), task.clone(), home))?;

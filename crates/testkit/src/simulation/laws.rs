@@ -5,8 +5,9 @@
 //! tower took the lock and still is.
 
 use orchestrate_core::identifier::{CommitId, UnitName};
-use orchestrate_core::place::Place;
+use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::record::dispatch::DispatchRecord;
+use orchestrate_core::record::marker;
 
 use super::host::{LockTruth, Taker};
 use super::law::Law;
@@ -190,12 +191,10 @@ impl Universe {
         match place {
             Place::BundleFile(..) => self.convict(Law::Bundle, || format!("tower {tower} removes {place}")),
             Place::Lock(_) => self.judge_taking_away(tower, "removes"),
-            Place::Marker(..) | Place::DispatchRecord(_) | Place::LaunchRecord(_) => {
-                if !self.minds[tower].holds_or_was_robbed() {
-                    self.convict(Law::Lock, || {
-                        format!("tower {tower} removes {place} without holding the lock")
-                    });
-                }
+            Place::Marker(..) | Place::LaunchRecord(_) => self.judge_removal_of_claim(tower, place),
+            Place::DispatchRecord(name) => {
+                self.judge_removal_of_claim(tower, place);
+                self.judge_orphans(tower, name);
             }
             Place::OwnerIn(directory) if matches!(directory.place(), Place::Lock(_)) => {
                 self.judge_taking_away(tower, "removes the owner of");
@@ -205,6 +204,41 @@ impl Universe {
             | Place::LockAside(..)
             | Place::MarkerDirectory(..)
             | Place::RecordDirectory(_) => {}
+        }
+    }
+
+    fn judge_removal_of_claim(&mut self, tower: usize, place: &Place) {
+        if !self.minds[tower].holds_or_was_robbed() {
+            self.convict(Law::Lock, || {
+                format!("tower {tower} removes {place} without holding the lock")
+            });
+        }
+    }
+
+    /// Judges that no marker stays behind that a record speaks for: without the record only age would free the unit,
+    /// and no person would be told.
+    fn judge_orphans(&mut self, tower: usize, name: &UnitName) {
+        let mind = &self.minds[tower];
+        let host = &self.hosts[mind.host];
+        let record = host
+            .file(&Place::DispatchRecord(name.clone()))
+            .map(DispatchRecord::parse);
+        let Some(Ok(record)) = record else { return };
+        if mind.tenure.as_ref().is_none_or(|tenure| tenure.robbed) {
+            return;
+        }
+        let orphan = MarkerHome::ALL
+            .into_iter()
+            .flat_map(|home| name.unit.tasks().map(move |task| (home, task)))
+            .map(|(home, task)| Place::Marker(name.spec.clone(), task.clone(), home))
+            .find(|marker| {
+                let at = host.file(marker).map(marker::parse);
+                at.is_some_and(|at| at.is_ok_and(|at| at <= record.dispatched))
+            });
+        if let Some(marker) = orphan {
+            self.convict(Law::Convergence, || {
+                format!("tower {tower} removes the record of {name} before {marker}")
+            });
         }
     }
 

@@ -45,6 +45,7 @@ pub(super) enum Flaw {
     IgnoresMarkers,
     NoLookUnderTheLock,
     NoLookAfterTheRecord,
+    LeavesMarkersBehind,
     GateBeforeTheLock,
     NoGate,
     IgnoresDependencies,
@@ -204,7 +205,11 @@ fn record(
     }
     let record = write_record(world, &name, &evidence, &start)?;
     if flaw != Flaw::NoLookAfterTheRecord {
-        look_again(world, &name, &evidence, &start)?;
+        let looked = look_again(world, &name, &evidence, &start);
+        if looked.is_err() && flaw == Flaw::LeavesMarkersBehind {
+            world.remove(&Place::DispatchRecord(name.clone()))?;
+        }
+        looked?;
     }
     write_markers(world, &name, record.dispatched)?;
     if flaw == Flaw::RegistersAfterMarker {

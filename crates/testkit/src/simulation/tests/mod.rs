@@ -89,6 +89,7 @@ fn every_flaw_is_convicted() {
         (Flaw::IgnoresMarkers, &one_task, &[Law::OneWorker, Law::Unknown]),
         (Flaw::NoLookUnderTheLock, &one_task, &[Law::OneWorker]),
         (Flaw::NoLookAfterTheRecord, &one_task, &[Law::OneWorker]),
+        (Flaw::LeavesMarkersBehind, &one_task, &[Law::Convergence]),
         (Flaw::GateBeforeTheLock, &standard, &[Law::Order]),
         (Flaw::NoGate, &standard, &[Law::Order]),
         (Flaw::NoGate, &changed, &[Law::Gate]),
