@@ -92,7 +92,8 @@ pub struct TaskNode {
     pub effort: Effort,
 }
 
-/// Where a reference bullet parks a task (`contract/core.md §1.8`).
+/// What keeps a task out of selection: a person's word, or in format version 1 the section of its block
+/// (`contract/core.md §1.8, §5.3`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ParkingPlace {
     /// `## Awaiting input`.
@@ -101,9 +102,24 @@ pub enum ParkingPlace {
     Deferred,
     /// `## Out of scope`: the task also no longer weighs on the critical path.
     OutOfScope,
+    /// `## In progress` of format version 1: a snapshot, which only the reference's reconcile moves.
+    InProgress,
+    /// `## Completed` of format version 1: a snapshot too.
+    Completed,
+    /// Any other place outside of `## Forward plan` in format version 1.
+    Elsewhere,
 }
 
 impl ParkingPlace {
+    /// Returns whether the place is a section in which only people, and halts, put something.
+    #[must_use]
+    pub const fn is_a_persons(self) -> bool {
+        match self {
+            Self::AwaitingInput | Self::Deferred | Self::OutOfScope => true,
+            Self::InProgress | Self::Completed | Self::Elsewhere => false,
+        }
+    }
+
     /// Returns the section's name.
     #[must_use]
     pub const fn section(self) -> &'static str {
@@ -111,16 +127,19 @@ impl ParkingPlace {
             Self::AwaitingInput => "Awaiting input",
             Self::Deferred => "Deferred",
             Self::OutOfScope => "Out of scope",
+            Self::InProgress => "In progress",
+            Self::Completed => "Completed",
+            Self::Elsewhere => "Outside of Forward plan",
         }
     }
 }
 
-/// A live reference bullet: a person, or a halt, has taken the task out of selection.
+/// Why a task is out of selection: usually a live reference bullet, by which a person, or a halt, has taken it out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parking {
-    /// The section that holds the bullet.
+    /// The section that holds the bullet, or the block.
     pub place: ParkingPlace,
-    /// The bullet's text after the id, as written.
+    /// The bullet's text after the id, as written; of a block, what its status annotation says.
     pub note: String,
 }
 

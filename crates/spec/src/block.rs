@@ -2,7 +2,6 @@
 
 use orchestrate_core::identifier::TaskId;
 
-use crate::BundleFile;
 use crate::commonmark::Markdown;
 use crate::dependencies;
 use crate::diagnostic::{Findings, quoted};
@@ -10,6 +9,7 @@ use crate::lookalike::{DependencyLabel, dependency_label, without_list_marker};
 use crate::requirements::citations;
 use crate::tasks::Task;
 use crate::text::{Line, is_blank, is_continuation};
+use crate::{BundleFile, Section};
 
 /// A definition field of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,7 @@ pub(crate) struct Block {
     id: TaskId,
     title: String,
     line: u32,
+    section: Section,
     texts: [Option<String>; 5],
     current: Option<Field>,
     /// The anchor covers an indented line that follows.
@@ -80,11 +81,12 @@ const ANNOTATIONS: [&str; 3] = ["Status", "Last activity", "Dispatch"];
 const ONE_FIELD: &str = "write one `- **Dependencies:** …` bullet in column 0 of each task, all its ids on that bullet";
 
 impl Block {
-    pub(crate) fn new(id: TaskId, title: String, line: u32) -> Self {
+    pub(crate) fn new(id: TaskId, title: String, line: u32, section: Section) -> Self {
         Self {
             id,
             title,
             line,
+            section,
             texts: [const { None }; 5],
             current: None,
             anchored: false,
@@ -323,6 +325,8 @@ impl Block {
             id: self.id,
             title: self.title,
             line: self.line,
+            section: self.section,
+            annotations: Vec::new(),
             dependencies_line: self.dependencies_line,
         }
     }

@@ -1,4 +1,4 @@
-//! A whole bundle: four texts in, one value or all its findings out.
+//! A whole bundle as one value, and the task graph that it defines.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -6,35 +6,7 @@ use std::collections::BTreeMap;
 use orchestrate_core::graph::{Effort, Parking, TaskGraph, TaskNode};
 use orchestrate_core::identifier::{SpecId, TaskId};
 
-use crate::diagnostic::Findings;
-use crate::{BundleFile, Decision, Diagnostic, ReferenceBullet, Requirement, Task};
-use crate::{design, mirror, relations, requirements, tasks};
-
-/// The bytes of a bundle's four authored files, as stored.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct BundleTexts {
-    /// `requirements.md`.
-    pub requirements: Vec<u8>,
-    /// `design.md`.
-    pub design: Vec<u8>,
-    /// `tasks.md`.
-    pub tasks: Vec<u8>,
-    /// `test-spec.md`.
-    pub test_spec: Vec<u8>,
-}
-
-impl BundleTexts {
-    /// Returns the files in canonical order.
-    #[must_use]
-    pub fn files(&self) -> [(BundleFile, &[u8]); 4] {
-        [
-            (BundleFile::Requirements, &self.requirements),
-            (BundleFile::Design, &self.design),
-            (BundleFile::Tasks, &self.tasks),
-            (BundleFile::TestSpec, &self.test_spec),
-        ]
-    }
-}
+use crate::{ChangelogEntry, Decision, Gate, ReferenceBullet, Requirement, Task, TestEntry};
 
 /// Where a bundle stands (`contract/core.md §1.2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -89,12 +61,44 @@ impl fmt::Display for Status {
     }
 }
 
-/// A well-formed bundle of format version 2.
+/// The version of the format that a bundle declares (`contract/core.md §1.2`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FormatVersion {
+    /// A task's section says where the task stands.
+    One,
+    /// Every task stays in one section; where it stands is derived from evidence.
+    Two,
+}
+
+impl FormatVersion {
+    /// Returns the number: 1 or 2.
+    #[must_use]
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
+    }
+}
+
+impl fmt::Display for FormatVersion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.number())
+    }
+}
+
+/// A bundle of either format version.
+///
+/// What is said here of ids and dependencies holds when the bundle was read without an error
+/// ([`Examination::errors`](crate::Examination::errors)); a bundle with one must not be acted on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
     /// Its name.
     pub spec: SpecId,
-    /// Its stored status: `Draft`, `Ready`, `Retired` or `Superseded`.
+    /// The format version that it declares.
+    pub version: FormatVersion,
+    /// Its stored status; `Draft` when it declares none. In format version 2 one of `Draft`, `Ready`, `Retired` and
+    /// `Superseded`.
     pub status: Status,
     /// Its title, without ` — Requirements`; the spec's name when there is no title.
     pub title: String,
@@ -108,10 +112,19 @@ pub struct Bundle {
     pub tasks: Vec<Task>,
     /// The bullets that park tasks, in file order, at most one for each task.
     pub parked: Vec<ReferenceBullet>,
+    /// The deferral gates of `tasks.md`, in file order.
+    pub gates: Vec<Gate>,
+    /// The entries of `test-spec.md`, in file order.
+    pub tests: Vec<TestEntry>,
+    /// The dated entries of the changelog of `requirements.md`, in file order.
+    pub changelog: Vec<ChangelogEntry>,
 }
 
 impl Bundle {
     /// Returns the task graph.
+    ///
+    /// A task that may not be selected is parked in it: one that a bullet names, and in format version 1 every task
+    /// outside of `## Forward plan` (`contract/core.md §5.3`).
     #[must_use]
     pub fn graph(&self) -> TaskGraph {
         let tasks = self.tasks.iter().map(|task| TaskNode {
@@ -120,19 +133,25 @@ impl Bundle {
             dependencies: task.dependencies.clone(),
             effort: Effort::parse(&task.estimated_effort),
         });
-        let parked: BTreeMap<TaskId, Parking> = self
-            .parked
-            .iter()
-            .map(|bullet| {
-                (
-                    bullet.task.clone(),
-                    Parking {
-                        place: bullet.place,
-                        note: bullet.note.clone(),
-                    },
-                )
-            })
-            .collect();
+        let mut parked: BTreeMap<TaskId, Parking> = BTreeMap::new();
+        for task in &self.tasks {
+            let Some(place) = task.section.parking() else {
+                continue;
+            };
+            let note = task.stored_state().unwrap_or_default().to_owned();
+            parked.insert(task.id.clone(), Parking { place, note });
+        }
+        for bullet in &self.parked {
+            let by_bullet = Parking {
+                place: bullet.place,
+                note: bullet.note.clone(),
+            };
+            // A person's block in a person's section says more than a bullet; a snapshot says less.
+            let is_persons = |parking: &Parking| parking.place.is_a_persons();
+            if !parked.get(&bullet.task).is_some_and(is_persons) {
+                parked.insert(bullet.task.clone(), by_bullet);
+            }
+        }
         TaskGraph {
             tasks: tasks.collect(),
             parked,
@@ -156,48 +175,4 @@ impl Bundle {
     pub fn decision(&self, id: &str) -> Option<&Decision> {
         self.decisions.iter().find(|decision| decision.id == id)
     }
-}
-
-/// Reads a bundle of format version 2.
-///
-/// # Errors
-/// Everything for which the bundle must not be acted on, by file and line. A bundle of another format version gives that
-/// one finding.
-pub fn parse_bundle(spec: &SpecId, texts: &BundleTexts) -> Result<Bundle, Vec<Diagnostic>> {
-    let mut findings = Findings::new(spec);
-    match read(spec, texts, &mut findings) {
-        Some(bundle) if findings.is_empty() => Ok(bundle),
-        Some(_) | None => Err(findings.into_sorted()),
-    }
-}
-
-/// Returns the bundle as far as it can be read; it is whole only without findings.
-fn read(spec: &SpecId, texts: &BundleTexts, findings: &mut Findings<'_>) -> Option<Bundle> {
-    let sources = mirror::decode(texts, findings)?;
-    let [requirements_source, design_source, tasks_source, _test_spec] = &sources;
-    if !mirror::check_version(requirements_source, findings) {
-        return None;
-    }
-    let status = mirror::check(&sources, findings);
-    let body = requirements_source.header.line_count;
-    let requirements = requirements::read(&requirements_source.text, body, findings);
-    let decisions = design::read(&design_source.text, design_source.header.line_count, findings);
-    let list = tasks::read(&tasks_source.text, tasks_source.header.line_count, findings);
-    relations::check(&list, findings);
-    let title = requirements_source.header.title.as_deref().unwrap_or(spec.as_str());
-    Some(Bundle {
-        spec: spec.clone(),
-        status: status?,
-        title: title
-            .strip_suffix("Requirements")
-            .and_then(|start| start.trim_end().strip_suffix('—'))
-            .unwrap_or(title)
-            .trim()
-            .to_owned(),
-        goal: requirements::goal(&requirements_source.text, body),
-        requirements,
-        decisions,
-        tasks: list.tasks,
-        parked: list.parked,
-    })
 }

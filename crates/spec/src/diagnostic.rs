@@ -1,11 +1,33 @@
 //! Findings about a bundle's text: where, what, and what helps.
 
 use core::fmt;
+use core::ops::Range;
 
 use orchestrate_core::identifier::{SpecId, printable};
 use orchestrate_core::place::BundleFile;
 
-/// Why a bundle is refused. Texts quoted from the bundle are already free of control characters.
+/// What a finding means for a bundle (`contract/core.md §2.2`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// An error, whatever the bundle's status.
+    Hard,
+    /// An error in a bundle that is `Ready`, `Active` or `Done`, else a warning.
+    Gap,
+}
+
+/// Whether a bundle with the finding may be acted on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// It may.
+    Warning,
+    /// It must not.
+    Error,
+}
+
+/// A finding about a bundle. Texts quoted from the bundle are already free of control characters.
+///
+/// The message of a check that the format itself names keeps the format's words (`contract/core.md §2.3, §2.4`); that of
+/// a stricter check of ours is a lowercase fragment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The bundle.
@@ -14,7 +36,14 @@ pub struct Diagnostic {
     pub file: BundleFile,
     /// The line, counted from 1; `None` when the finding is about the whole file.
     pub line: Option<u32>,
-    /// What is wrong, as a lowercase fragment.
+    /// The part of the line that offends: in characters of the line, counted from 1, the end excluded. `None` when the
+    /// finding is about the whole line or file.
+    pub columns: Option<Range<u32>>,
+    /// What the finding means for a bundle.
+    pub class: Class,
+    /// What it means for this one.
+    pub severity: Severity,
+    /// What is wrong.
     pub message: String,
     /// What a person can do about it.
     pub help: Option<String>,
@@ -47,10 +76,6 @@ impl<'a> Findings<'a> {
         }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.found.is_empty()
-    }
-
     /// Adds a finding; an empty help is none.
     pub(crate) fn add(
         &mut self,
@@ -64,6 +89,9 @@ impl<'a> Findings<'a> {
             spec: self.spec.clone(),
             file,
             line,
+            columns: None,
+            class: Class::Hard,
+            severity: Severity::Error,
             message,
             help,
             code,

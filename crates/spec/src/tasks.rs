@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use orchestrate_core::graph::ParkingPlace;
 use orchestrate_core::identifier::TaskId;
 
 use crate::BundleFile;
@@ -14,6 +13,7 @@ use crate::lookalike::{
 };
 use crate::parking::{Bullet, ReferenceBullet, bullet, resembles_reference};
 use crate::text::{Line, Text};
+use crate::{Annotation, AnnotationKind, Section};
 
 /// One task, as the bundle defines it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +36,23 @@ pub struct Task {
     pub estimated_effort: String,
     /// The line of its heading in `tasks.md`.
     pub line: u32,
+    /// The section that holds it.
+    pub section: Section,
+    /// Its state annotations, in file order; only format version 1 has them.
+    pub annotations: Vec<Annotation>,
     /// The line of its dependency field.
     pub(crate) dependencies_line: u32,
+}
+
+impl Task {
+    /// Returns what its `Status` annotation says (format version 1).
+    #[must_use]
+    pub fn stored_state(&self) -> Option<&str> {
+        self.annotations
+            .iter()
+            .find(|annotation| annotation.kind == AnnotationKind::Status)
+            .map(|annotation| annotation.text.as_str())
+    }
 }
 
 /// What `tasks.md` says.
@@ -48,15 +63,6 @@ pub(crate) struct TaskList {
     pub(crate) parked: Vec<ReferenceBullet>,
     /// No task heading was refused, so that a task which is not in the list does not exist.
     pub(crate) is_complete: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Section {
-    /// Before the first section.
-    Preamble,
-    Tasks,
-    Parking(ParkingPlace),
-    Other,
 }
 
 enum Current {
@@ -214,7 +220,7 @@ impl Scanner<'_, '_> {
                 "move the block under `## Tasks`; to park the task, add a `- **Task <id>** — …` bullet",
             );
         }
-        self.current = Current::Task(Block::new(id, title, line.number));
+        self.current = Current::Task(Block::new(id, title, line.number, self.section));
     }
 
     fn section_heading(&mut self, line: &Line<'_>) {
@@ -225,12 +231,9 @@ impl Scanner<'_, '_> {
             .strip_prefix("## ")
             .unwrap_or_default()
             .trim_end_matches([' ', '\t']);
-        self.section = match name {
-            "Tasks" => Section::Tasks,
-            "Awaiting input" => Section::Parking(ParkingPlace::AwaitingInput),
-            "Deferred" => Section::Parking(ParkingPlace::Deferred),
-            "Out of scope" => Section::Parking(ParkingPlace::OutOfScope),
-            _other => Section::Other,
+        self.section = match Section::from_name(name) {
+            Some(Section::ForwardPlan | Section::InProgress | Section::Completed) | None => Section::Other,
+            Some(section) => section,
         };
         self.has_tasks_section |= self.section == Section::Tasks;
         if self.section == Section::Other
@@ -259,9 +262,16 @@ impl Scanner<'_, '_> {
 
     fn reference_bullet(&mut self, line: &Line<'_>) {
         let read = bullet(line.text);
-        match (self.section, read) {
-            (Section::Preamble, _) | (_, Bullet::Prose) => {
-                if matches!(self.section, Section::Parking(_)) && resembles_reference(line, &self.markdown) {
+        let parking = if self.section == Section::Tasks {
+            None
+        } else {
+            self.section.parking()
+        };
+        let parking = parking.filter(|place| place.is_a_persons());
+        match (parking, read) {
+            _ if self.section == Section::Preamble => {}
+            (_, Bullet::Prose) => {
+                if parking.is_some() && resembles_reference(line, &self.markdown) {
                     let what = format!(
                         "{} looks like a bullet that parks a task, but would not park it",
                         quoted(line.text)
@@ -269,7 +279,7 @@ impl Scanner<'_, '_> {
                     self.refuse("reference-bullet", line, what, "start it with `- ` in column 0");
                 }
             }
-            (Section::Parking(place), Bullet::Reference { task, note }) => {
+            (Some(place), Bullet::Reference { task, note }) => {
                 self.list.parked.push(ReferenceBullet {
                     task,
                     place,
@@ -277,7 +287,7 @@ impl Scanner<'_, '_> {
                     line: line.number,
                 });
             }
-            (Section::Parking(_), Bullet::Rejected(token)) => {
+            (Some(_), Bullet::Rejected(token)) => {
                 self.refuse(
                     "reference-bullet",
                     line,
@@ -285,7 +295,7 @@ impl Scanner<'_, '_> {
                     "write `- **Task <id>** — <why>`",
                 );
             }
-            (Section::Tasks | Section::Other, Bullet::Reference { task, .. }) => {
+            (None, Bullet::Reference { task, .. }) => {
                 let what = format!("the bullet for task {task} would not park it here");
                 self.refuse(
                     "reference-bullet",
@@ -294,7 +304,7 @@ impl Scanner<'_, '_> {
                     "move it under `## Awaiting input`, `## Deferred` or `## Out of scope`",
                 );
             }
-            (Section::Tasks | Section::Other, Bullet::Rejected(_)) => {}
+            (None, Bullet::Rejected(_)) => {}
         }
     }
 
