@@ -13,6 +13,7 @@ mod demo;
 mod disks;
 mod documents;
 mod evidence;
+mod forge;
 mod hostile;
 mod links;
 mod locks;

@@ -61,3 +61,20 @@ pub fn failpoint_binary() -> Option<String> {
         .ok()
         .filter(|path| !path.is_empty())
 }
+
+/// Returns every `gh` there is: the machine's, and those that the caller of the tests installed.
+#[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the caller of the tests says where it installed programs"
+)]
+pub fn every_gh() -> Vec<Utf8PathBuf> {
+    let installed = std::env::var("ORCHESTRATE_TEST_GH").unwrap_or_default();
+    let machine = ["/usr/local/bin/gh", "/usr/bin/gh"];
+    machine
+        .into_iter()
+        .chain(installed.split(':'))
+        .map(Utf8PathBuf::from)
+        .filter(|path| path.is_absolute() && path.is_file())
+        .collect()
+}

@@ -65,6 +65,7 @@ impl Environment {
             directory: forge_directory,
             has_token: text("GH_TOKEN").or_else(|| text("GITHUB_TOKEN")).is_some(),
             enterprise_host: text("GH_HOST"),
+            repository: text("GH_REPO"),
         };
         Ok(Self {
             base: text("PLANWRIGHT_BASE_REF"),

@@ -48,6 +48,8 @@ pub enum ProgressKind {
     Running,
     /// Commits wait to be landed.
     Committed,
+    /// A pull request waits to be merged.
+    Submitted,
     /// A tower, a fresh marker or a printed command holds it.
     Claimed,
     /// Its worker has ended and its work has not been seen to land: a person decides.
@@ -63,6 +65,7 @@ impl ProgressKind {
         match self {
             Self::Running => "running",
             Self::Committed => "in progress",
+            Self::Submitted => "submitted",
             Self::Claimed => "dispatched",
             Self::Ended | Self::Unreadable => "held",
         }

@@ -14,13 +14,14 @@ use crate::evidence::{BranchFacts, BranchSide, Evidence, Lease};
 use crate::graph::{Parking, TaskGraph};
 use crate::identifier::{CommitId, TaskId, Unit};
 use crate::observed::{Observed, Why};
+use crate::pull_request;
 use crate::words::count;
 
 /// The rows of the table, in the order in which they decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Row {
-    /// Row 1 and 8: pull requests.
-    PullRequest,
+    /// Row 1: a merged pull request.
+    MergedPullRequest,
     /// Row 2 ★: a trailer on base or its counterpart.
     Trailer,
     /// Row 3 ★: the branch's own commits are all on base.
@@ -29,17 +30,20 @@ pub enum Row {
     WorkerLease,
     /// Row 7: own commits that have not landed.
     OwnCommits,
+    /// Row 8: an open pull request.
+    OpenPullRequest,
     /// Row 9: a dispatch marker or record.
     Claim,
 }
 
 impl Row {
-    const ORDER: [Self; 6] = [
-        Self::PullRequest,
+    const ORDER: [Self; 7] = [
+        Self::MergedPullRequest,
         Self::Trailer,
         Self::OwnCommitsLanded,
         Self::WorkerLease,
         Self::OwnCommits,
+        Self::OpenPullRequest,
         Self::Claim,
     ];
 
@@ -47,11 +51,12 @@ impl Row {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::PullRequest => "pull request",
+            Self::MergedPullRequest => "merged pull request",
             Self::Trailer => "trailer on base",
             Self::OwnCommitsLanded => "own commits landed",
             Self::WorkerLease => "worker lease",
             Self::OwnCommits => "own commits",
+            Self::OpenPullRequest => "open pull request",
             Self::Claim => "dispatch marker",
         }
     }
@@ -60,7 +65,7 @@ impl Row {
     const fn stands_alone(self) -> bool {
         match self {
             Self::Trailer | Self::OwnCommitsLanded | Self::WorkerLease => true,
-            Self::PullRequest | Self::OwnCommits | Self::Claim => false,
+            Self::MergedPullRequest | Self::OwnCommits | Self::OpenPullRequest | Self::Claim => false,
         }
     }
 }
@@ -168,6 +173,7 @@ pub fn derive(graph: &TaskGraph, evidence: &Evidence) -> SpecState {
         let (rows, decision) = decided.get(&task.id)?.clone();
         let worker_still_running = decision.is_landed() && says_yes(&rows, Row::WorkerLease);
         let decided_by = decision.row();
+        let decision = decision.with_pull_request(&rows);
         let state = decision.state(|| {
             let needs: Vec<TaskId> = task
                 .dependencies
@@ -215,6 +221,18 @@ impl Decision {
         }
     }
 
+    /// A pull request says more of commits that wait than the commits do.
+    fn with_pull_request(self, rows: &[(Row, Answer)]) -> Self {
+        let submitted = rows.iter().find_map(|(row, answer)| match (row, answer) {
+            (Row::OpenPullRequest, Answer::Yes(finding)) => Some(finding.clone()),
+            _ => None,
+        });
+        match (self, submitted) {
+            (Self::Decided(row @ Row::OwnCommits, _), Some(finding)) => Self::Decided(row, finding),
+            (decision, _) => decision,
+        }
+    }
+
     fn state(self, open: impl FnOnce() -> TaskState) -> TaskState {
         match self {
             Self::Decided(_, Finding::Landed { commit, .. }) => TaskState::Landed { commit },
@@ -246,20 +264,13 @@ fn says_yes(rows: &[(Row, Answer)], wanted: Row) -> bool {
 
 fn answer(row: Row, task: &TaskId, evidence: &Evidence) -> Answer {
     match row {
-        Row::PullRequest => pull_request(evidence),
+        Row::MergedPullRequest => pull_request::merged(task, evidence),
         Row::Trailer => trailer(task, evidence),
         Row::OwnCommitsLanded => with_branches(task, evidence, own_commits_landed),
         Row::WorkerLease => worker_lease(task, evidence),
         Row::OwnCommits => with_branches(task, evidence, own_commits),
+        Row::OpenPullRequest => pull_request::open(task, evidence),
         Row::Claim => claim::answer(task, evidence),
-    }
-}
-
-fn pull_request(evidence: &Evidence) -> Answer {
-    match &evidence.pull_requests {
-        Observed::Known(never) => match *never {},
-        Observed::Absent(why) => Answer::No(why.reason.clone()),
-        Observed::Unknown(why) => Answer::Unknown(why.clone()),
     }
 }
 

@@ -5,11 +5,11 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::convert::Infallible;
 
 use crate::identifier::{BaseName, CommitId, SpecId, TaskId, Unit};
 use crate::observed::{Observed, Why};
 use crate::process::Liveness;
+use crate::pull_request::PullRequests;
 use crate::record::dispatch::DispatchRecord;
 use crate::record::launch::LaunchRecord;
 use crate::time::Timestamp;
@@ -119,8 +119,8 @@ pub struct Evidence {
     pub history: Observed<History>,
     /// The task branches by unit.
     pub branches: Observed<BTreeMap<Unit, Vec<BranchFacts>>>,
-    /// Pull requests. This build cannot read them, so the only answers are "there is no forge" and "unknown".
-    pub pull_requests: Observed<Infallible>,
+    /// Pull requests; absent where there is no forge to ask.
+    pub pull_requests: Observed<PullRequests>,
     /// Worker leases by unit, for every unit that has a worktree.
     pub leases: Observed<BTreeMap<Unit, Observed<Lease>>>,
     /// Dispatch markers by task.

@@ -17,6 +17,7 @@ pub mod observed;
 pub mod place;
 pub mod plan;
 pub mod process;
+pub mod pull_request;
 mod reason;
 pub mod record;
 pub mod select;

@@ -5,16 +5,16 @@
 //! *applied but reported failed* or *torn*, and stop the tower at any of them. So no caller may believe that a failed
 //! effect did not happen, nor that a crash left nothing: it looks again.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::convert::Infallible;
 
 use crate::evidence::{Base, BranchFacts, History, Lease};
 use crate::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
 use crate::observed::Observed;
 use crate::place::{BundleFile, Place};
 use crate::process::{Liveness, ProcessIdentity};
+use crate::pull_request::PullRequests;
 use crate::record::dispatch::DispatchRecord;
 use crate::time::Timestamp;
 
@@ -194,8 +194,9 @@ pub trait World {
     fn history(&self, spec: &SpecId, base: &Base) -> Observed<History>;
     /// Returns the bundle's task branches; `starts` are the recorded start commits.
     fn branches(&self, spec: &SpecId, base: &Base, starts: &BTreeMap<Unit, CommitId>) -> Observed<Branches>;
-    /// Returns whether pull requests could tell more; absent where no forge is configured.
-    fn pull_requests(&self) -> Observed<Infallible>;
+    /// Asks the forge once for the pull requests of these units; absent where no forge is configured. The relations of
+    /// the answer are empty.
+    fn pull_requests(&self, spec: &SpecId, units: &BTreeSet<Unit>) -> Observed<PullRequests>;
     /// Returns whether `ancestor` is `descendant` or one of its ancestors.
     fn contains(&self, descendant: &CommitId, ancestor: &CommitId) -> Observed<bool>;
     /// Returns a bundle file as committed; absent when the commit has none.

@@ -8,6 +8,7 @@ use orchestrate_core::graph::{Effort, TaskGraph, TaskNode};
 use orchestrate_core::identifier::{BackendName, BaseName, CommitId, Nonce, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
+use orchestrate_core::pull_request::{Checks, PullRequest, PullRequestState, PullRequests, TipRelation};
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::time::Timestamp;
@@ -16,9 +17,27 @@ const NOW: i64 = 1_000_000;
 const STALE_AFTER: i64 = 900;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PullRequests {
-    NoForge,
+enum Forge {
+    NotConfigured,
     Unknown,
+    /// Nothing was said of this unit.
+    UnitUnknown,
+    NoPullRequest,
+    Open,
+    Closed,
+    /// Merged, and its head and a branch that is ahead lie so to each other.
+    Merged(Head),
+    MergedIntoAnotherBase,
+    MergedFromAnotherOwner,
+    MergedFromADeletedRepository,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Head {
+    Within,
+    Beyond,
+    Apart,
+    NotCompared,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +89,21 @@ enum Claim {
     Unknown,
 }
 
-const PULL_REQUESTS: [PullRequests; 2] = [PullRequests::NoForge, PullRequests::Unknown];
+const FORGES: [Forge; 13] = [
+    Forge::NotConfigured,
+    Forge::Unknown,
+    Forge::UnitUnknown,
+    Forge::NoPullRequest,
+    Forge::Open,
+    Forge::Closed,
+    Forge::Merged(Head::Within),
+    Forge::Merged(Head::Beyond),
+    Forge::Merged(Head::Apart),
+    Forge::Merged(Head::NotCompared),
+    Forge::MergedIntoAnotherBase,
+    Forge::MergedFromAnotherOwner,
+    Forge::MergedFromADeletedRepository,
+];
 const TRAILERS: [Trailer; 4] = [Trailer::Yes, Trailer::No, Trailer::Shallow, Trailer::Unknown];
 const BRANCHES: [Branch; 7] = [
     Branch::None,
@@ -119,17 +152,46 @@ enum Expected {
     Ready,
 }
 
-fn model(pull_requests: PullRequests, trailer: Trailer, branch: Branch, worker: Worker, claim: Claim) -> Expected {
-    let rows = [
+/// Row 1: a branch with nothing that base lacks holds no more than what was merged.
+fn merged_says(forge: Forge, branch: Branch) -> Says {
+    match (forge, branch) {
+        (Forge::Unknown | Forge::UnitUnknown | Forge::MergedFromADeletedRepository, _) => Says::Unknown,
+        (Forge::Merged(_), Branch::Unknown) => Says::Unknown,
+        (Forge::Merged(head), Branch::Ahead | Branch::RemoteAhead) => match head {
+            Head::Within => Says::Landed,
+            Head::Beyond => Says::InProgress,
+            Head::Apart => Says::No,
+            Head::NotCompared => Says::Unknown,
+        },
+        (Forge::Merged(_), _) => Says::Landed,
         (
-            Row::PullRequest,
-            false,
-            if pull_requests == PullRequests::NoForge {
-                Says::No
-            } else {
-                Says::Unknown
-            },
-        ),
+            Forge::NotConfigured
+            | Forge::NoPullRequest
+            | Forge::Open
+            | Forge::Closed
+            | Forge::MergedIntoAnotherBase
+            | Forge::MergedFromAnotherOwner,
+            _,
+        ) => Says::No,
+    }
+}
+
+fn open_says(forge: Forge) -> Says {
+    match forge {
+        Forge::Open => Says::InProgress,
+        Forge::Unknown | Forge::UnitUnknown | Forge::MergedFromADeletedRepository => Says::Unknown,
+        Forge::NotConfigured
+        | Forge::NoPullRequest
+        | Forge::Closed
+        | Forge::Merged(_)
+        | Forge::MergedIntoAnotherBase
+        | Forge::MergedFromAnotherOwner => Says::No,
+    }
+}
+
+fn model(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, claim: Claim) -> Expected {
+    let rows = [
+        (Row::MergedPullRequest, false, merged_says(forge, branch)),
         (
             Row::Trailer,
             true,
@@ -168,6 +230,7 @@ fn model(pull_requests: PullRequests, trailer: Trailer, branch: Branch, worker: 
                 }
             },
         ),
+        (Row::OpenPullRequest, false, open_says(forge)),
         (
             Row::Claim,
             false,
@@ -352,7 +415,57 @@ fn none_markers() -> Observed<BTreeMap<TaskId, Vec<Observed<Timestamp>>>> {
     Observed::Absent(why())
 }
 
-fn evidence(pull_requests: PullRequests, trailer: Trailer, branch: Branch, worker: Worker, claim: Claim) -> Evidence {
+fn pull_requests(forge: Forge, branch: Branch) -> Observed<PullRequests> {
+    let answer = |unit_answer, relations| {
+        Observed::Known(PullRequests {
+            repository: "o/r".to_owned(),
+            head_owner: "o".to_owned(),
+            asked: Timestamp::from_seconds(NOW),
+            by_unit: BTreeMap::from([(unit(), unit_answer)]),
+            relations,
+        })
+    };
+    let with = |state, base: &str, owner: Option<&str>, relations| {
+        let one = PullRequest {
+            number: 5,
+            state,
+            base: base.to_owned(),
+            head_owner: owner.map(str::to_owned),
+            head: commit('e'),
+            checks: Checks::Passed,
+        };
+        answer(Observed::Known(vec![one]), relations)
+    };
+    let merged = PullRequestState::Merged(Some(commit('f')));
+    let none = BTreeMap::new();
+    match forge {
+        Forge::NotConfigured => Observed::Absent(why()),
+        Forge::Unknown => Observed::Unknown(why()),
+        Forge::UnitUnknown => answer(Observed::Unknown(why()), none),
+        Forge::NoPullRequest => answer(Observed::Known(Vec::new()), none),
+        Forge::Open => with(PullRequestState::Open { draft: false }, "main", Some("o"), none),
+        Forge::Closed => with(PullRequestState::Closed, "main", Some("o"), none),
+        Forge::MergedIntoAnotherBase => with(merged, "release", Some("o"), none),
+        Forge::MergedFromAnotherOwner => with(merged, "main", Some("stranger"), none),
+        Forge::MergedFromADeletedRepository => with(merged, "main", None, none),
+        Forge::Merged(head) => {
+            let relation = match head {
+                Head::Within => Observed::Known(TipRelation::Within),
+                Head::Beyond => Observed::Known(TipRelation::Beyond),
+                Head::Apart => Observed::Known(TipRelation::Apart),
+                Head::NotCompared => Observed::Unknown(why()),
+            };
+            let side = if branch == Branch::RemoteAhead {
+                BranchSide::Remote
+            } else {
+                BranchSide::Local
+            };
+            with(merged, "main", Some("O"), BTreeMap::from([(5, vec![(side, relation)])]))
+        }
+    }
+}
+
+fn evidence(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, claim: Claim) -> Evidence {
     let history = History {
         trailers: if trailer == Trailer::Yes {
             BTreeMap::from([(task(), commit('d'))])
@@ -379,10 +492,7 @@ fn evidence(pull_requests: PullRequests, trailer: Trailer, branch: Branch, worke
             Observed::Known(history)
         },
         branches: branch_facts(branch),
-        pull_requests: match pull_requests {
-            PullRequests::NoForge => Observed::Absent(why()),
-            PullRequests::Unknown => Observed::Unknown(why()),
-        },
+        pull_requests: pull_requests(forge, branch),
         leases: leases(worker),
         markers,
         records,
@@ -407,12 +517,12 @@ fn one_task() -> TaskGraph {
 fn every_combination_of_answers_gives_what_the_table_says() {
     let graph = one_task();
     let mut seen = 0;
-    for pull_requests in PULL_REQUESTS {
+    for forge in FORGES {
         for trailer in TRAILERS {
             for branch in BRANCHES {
                 for worker in WORKERS {
                     for claim in CLAIMS {
-                        let evidence = evidence(pull_requests, trailer, branch, worker, claim);
+                        let evidence = evidence(forge, trailer, branch, worker, claim);
                         let state = derive(&graph, &evidence);
                         let report = &state.tasks[&task()];
                         let got = match (&report.state, report.decided_by) {
@@ -422,11 +532,8 @@ fn every_combination_of_answers_gives_what_the_table_says() {
                             (TaskState::Ready, None) => Expected::Ready,
                             (other, row) => panic!("{other:?} decided by {row:?}"),
                         };
-                        let expected = model(pull_requests, trailer, branch, worker, claim);
-                        assert_eq!(
-                            got, expected,
-                            "{pull_requests:?} {trailer:?} {branch:?} {worker:?} {claim:?}"
-                        );
+                        let expected = model(forge, trailer, branch, worker, claim);
+                        assert_eq!(got, expected, "{forge:?} {trailer:?} {branch:?} {worker:?} {claim:?}");
                         let landed = matches!(expected, Expected::Landed(_));
                         assert_eq!(report.worker_still_running, landed && worker == Worker::Held);
                         seen += 1;
@@ -435,7 +542,7 @@ fn every_combination_of_answers_gives_what_the_table_says() {
             }
         }
     }
-    assert_eq!(seen, 2 * 4 * 7 * 4 * 16);
+    assert_eq!(seen, 13 * 4 * 7 * 4 * 16);
 }
 
 /// Law L4 in one line: adding an unknown anywhere never makes a task ready or landed that was neither.
@@ -444,12 +551,9 @@ fn an_unknown_never_frees_a_task() {
     for branch in BRANCHES {
         for worker in WORKERS {
             for claim in CLAIMS {
-                let known = model(PullRequests::NoForge, Trailer::No, branch, worker, claim);
-                for (pull_requests, trailer) in [
-                    (PullRequests::Unknown, Trailer::No),
-                    (PullRequests::NoForge, Trailer::Unknown),
-                ] {
-                    let state = derive(&one_task(), &evidence(pull_requests, trailer, branch, worker, claim));
+                let known = model(Forge::NotConfigured, Trailer::No, branch, worker, claim);
+                for (forge, trailer) in [(Forge::Unknown, Trailer::No), (Forge::NotConfigured, Trailer::Unknown)] {
+                    let state = derive(&one_task(), &evidence(forge, trailer, branch, worker, claim));
                     let now = &state.tasks[&task()].state;
                     assert!(*now != TaskState::Ready, "{branch:?} {worker:?} {claim:?}");
                     if !matches!(known, Expected::Landed(_)) {
@@ -473,7 +577,7 @@ fn who_needs_a_person_says_what_to_do() {
         Claim::UnreadableLaunch,
         Claim::Launched,
     ] {
-        let evidence = evidence(PullRequests::NoForge, Trailer::No, Branch::None, Worker::Free, claim);
+        let evidence = evidence(Forge::NotConfigured, Trailer::No, Branch::None, Worker::Free, claim);
         let state = derive(&one_task(), &evidence);
         let TaskState::InProgress(progress) = &state.tasks[&task()].state else {
             panic!("{claim:?} does not hold")
@@ -505,7 +609,7 @@ fn a_bundle_branch_speaks_for_each_member() {
         effort: Effort::ONE_DAY,
     });
     let mut evidence = evidence(
-        PullRequests::NoForge,
+        Forge::NotConfigured,
         Trailer::No,
         Branch::None,
         Worker::NoWorktree,

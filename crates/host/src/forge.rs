@@ -1,14 +1,30 @@
-//! Whether pull requests could tell more than git does.
+//! Pull requests, asked of GitHub through `gh`, which owns the credentials.
 //!
-//! This build reads none. Where a forge is configured its answer is therefore *unknown*, so that a merge which only
-//! the forge can show is never taken for work to be done (law L4); where none is, there is nothing to ask.
+//! One GraphQL query for all heads that matter, in a bounded time, and never a second try: what was not answered is
+//! *unknown* with its reason (law L4). Where no forge is configured there is nothing to ask.
 
-use std::convert::Infallible;
+mod answer;
+mod place;
+mod query;
 
-use camino::Utf8PathBuf;
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use orchestrate_core::identifier::{SpecId, Unit};
 use orchestrate_core::observed::{Observed, Why};
+use orchestrate_core::pull_request::PullRequests;
+use orchestrate_core::time::Timestamp;
 
-/// What tells whether `gh` is configured for a host.
+use crate::process::{Input, RunOptions, run_bounded};
+use crate::repository::Repository;
+
+/// How long GitHub may take to answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+/// How much an answer may hold: a hundred heads with ten pull requests each are far below.
+const ANSWER_LIMIT: usize = 8 * 1024 * 1024;
+
+/// What tells whether `gh` is configured for a host, and what it is told.
 #[derive(Debug, Clone, Default)]
 pub struct ForgeSettings {
     /// Where `gh` is, when it is there.
@@ -19,99 +35,61 @@ pub struct ForgeSettings {
     pub has_token: bool,
     /// `GH_HOST`, where a token for another host is in the environment.
     pub enterprise_host: Option<String>,
+    /// `GH_REPO`, the repository that `gh` is told to use.
+    pub repository: Option<String>,
 }
 
-/// Returns what is known of pull requests for a repository with that origin.
-pub(crate) fn pull_requests(origin: Option<&str>, settings: &ForgeSettings) -> Observed<Infallible> {
-    let Some(origin) = origin else {
-        return Observed::Absent(Why::new("there is no origin"));
+/// Asks for the pull requests of the units' branches.
+pub(crate) fn pull_requests(
+    repository: &Repository,
+    settings: &ForgeSettings,
+    (spec, units): (&SpecId, &BTreeSet<Unit>),
+    now: Timestamp,
+) -> Observed<PullRequests> {
+    let place = match place::resolve(&repository.git, settings) {
+        Observed::Known(place) => place,
+        Observed::Absent(why) => return Observed::Absent(why),
+        Observed::Unknown(why) => return Observed::Unknown(why),
     };
-    let Some(host) = host_of(origin) else {
-        return Observed::Absent(Why::new("origin is on no forge"));
+    let Some(gh) = &settings.gh else {
+        return Observed::Absent(Why::new(format!("gh is not installed, so {} is not asked", place.host)));
     };
-    if settings.gh.is_none() {
-        return Observed::Absent(Why::new(format!("gh is not installed, so {host} is not asked")));
-    }
-    match is_configured(&host, settings) {
-        Ok(false) => Observed::Absent(Why::new(format!("gh is not configured for {host}"))),
-        Ok(true) => Observed::Unknown(
-            Why::new(format!(
-                "this version cannot read the pull requests of {host}, so a merge could be unseen"
-            ))
-            .with_hint("step in a clone whose origin gh is not configured for, until pull requests are read"),
-        ),
-        Err(why) => Observed::Unknown(why),
-    }
-}
-
-/// Returns the host of a remote url, nothing for a path.
-fn host_of(url: &str) -> Option<String> {
-    if let Some((scheme, rest)) = url.split_once("://") {
-        let authority = rest.split('/').next().unwrap_or_default();
-        let host = authority.rsplit('@').next().unwrap_or_default();
-        let host = host.split(':').next().unwrap_or_default();
-        return (scheme != "file" && !host.is_empty()).then(|| host.to_ascii_lowercase());
-    }
-    let (before, _) = url.split_once(':')?;
-    // A colon behind a slash belongs to a path, as in ./a:b.
-    (!before.contains('/')).then(|| before.rsplit('@').next().unwrap_or(before).to_ascii_lowercase())
-}
-
-fn is_configured(host: &str, settings: &ForgeSettings) -> Result<bool, Why> {
-    if (settings.has_token && host == "github.com") || settings.enterprise_host.as_deref() == Some(host) {
-        return Ok(true);
-    }
-    let Some(directory) = &settings.directory else {
-        return Ok(false);
-    };
-    let path = directory.join("hosts.yml");
-    match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(text.lines().any(|line| line.trim_end().strip_suffix(':') == Some(host))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(Why::new(format!("cannot read {path}: {error}"))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_of_remote_urls() {
-        let cases = [
-            ("https://github.com/o/r.git", Some("github.com")),
-            ("git@github.com:o/r.git", Some("github.com")),
-            ("ssh://git@GitHub.com:22/o/r", Some("github.com")),
-            ("/srv/git/r.git", None),
-            ("./a:b", None),
-            ("file:///srv/r.git", None),
-        ];
-        for (url, host) in cases {
-            assert_eq!(host_of(url).as_deref(), host, "{url}");
+    let mut by_unit = std::collections::BTreeMap::new();
+    let units: Vec<&Unit> = units.iter().collect();
+    for part in units.chunks(query::MOST_HEADS) {
+        let question = query::render(&place, spec, part);
+        match ask(gh, &repository.layout.primary, &place.host, question.as_bytes()) {
+            Ok(body) => match answer::read(&body, part) {
+                Ok(found) => by_unit.extend(found),
+                Err(why) => return Observed::Unknown(why),
+            },
+            Err(why) => return Observed::Unknown(why),
         }
     }
+    Observed::Known(PullRequests {
+        repository: format!("{}/{}", place.owner, place.name),
+        head_owner: place.head_owner,
+        asked: now,
+        by_unit,
+        relations: std::collections::BTreeMap::new(),
+    })
+}
 
-    #[test]
-    fn a_configured_forge_is_unknown_and_no_forge_is_absent() {
-        let without = ForgeSettings::default();
-        assert!(matches!(
-            pull_requests(Some("git@github.com:o/r"), &without),
-            Observed::Absent(_)
-        ));
-        let with = ForgeSettings {
-            gh: Some("/usr/bin/gh".into()),
-            has_token: true,
-            ..ForgeSettings::default()
-        };
-        assert!(matches!(
-            pull_requests(Some("git@github.com:o/r"), &with),
-            Observed::Unknown(_)
-        ));
-        assert!(matches!(
-            pull_requests(Some("git@example.org:o/r"), &with),
-            Observed::Absent(_)
-        ));
-        assert!(matches!(pull_requests(Some("/srv/r.git"), &with), Observed::Absent(_)));
-        assert!(matches!(pull_requests(None, &with), Observed::Absent(_)));
+/// Returns what GitHub answered, headers and body.
+fn ask(gh: &Utf8Path, directory: &Utf8Path, host: &str, question: &[u8]) -> Result<Vec<u8>, Why> {
+    let arguments = ["api", "graphql", "--hostname", host, "--include", "--input", "-"];
+    let options = RunOptions {
+        directory: Some(directory),
+        environment: &[("GH_PROMPT_DISABLED", "1"), ("NO_COLOR", "1")],
+        input: Input::Bytes(question),
+        timeout: ANSWER_TIMEOUT,
+        output_limit: ANSWER_LIMIT,
+    };
+    let output =
+        run_bounded(gh, &arguments, &options).map_err(|fault| Why::new(format!("GitHub cannot be asked: {fault}")))?;
+    // gh fails for any error in the answer, even one that concerns a single head; the answer itself tells.
+    if output.success() || answer::has_body(&output.stdout) {
+        return Ok(output.stdout);
     }
+    Err(answer::refusal(&output.stdout, &output.message()))
 }

@@ -337,13 +337,6 @@ pub(crate) fn primary_branch(common: &camino::Utf8Path) -> std::io::Result<Optio
     Ok(head.trim_end().strip_prefix("ref: ").map(str::to_owned))
 }
 
-/// Returns the url of origin, nothing when there is no such remote.
-pub(crate) fn origin_url(repository: &Repository) -> Option<String> {
-    let remote = repository.find_remote("origin").ok()?;
-    let bytes = remote.url_bytes();
-    Some(String::from_utf8_lossy(bytes).into_owned())
-}
-
 impl crate::repository::Repository {
     /// Returns the day on which a commit was committed, in its committer's zone, as `YYYY-MM-DD`; nothing when it
     /// cannot be read.

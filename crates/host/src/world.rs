@@ -1,7 +1,6 @@
 //! The World of one machine: every observation looks, every effect acts.
 
-use std::collections::BTreeMap;
-use std::convert::Infallible;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -10,6 +9,7 @@ use orchestrate_core::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, Unit
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
+use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner};
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned, WorktreeFacts, World};
@@ -148,9 +148,8 @@ impl World for RealWorld {
         git::branches(&self.repository.git, spec, base, starts)
     }
 
-    fn pull_requests(&self) -> Observed<Infallible> {
-        let origin = git::origin_url(&self.repository.git);
-        forge::pull_requests(origin.as_deref(), &self.settings.forge)
+    fn pull_requests(&self, spec: &SpecId, units: &BTreeSet<Unit>) -> Observed<PullRequests> {
+        forge::pull_requests(&self.repository, &self.settings.forge, (spec, units), self.now())
     }
 
     fn contains(&self, descendant: &CommitId, ancestor: &CommitId) -> Observed<bool> {

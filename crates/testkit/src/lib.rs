@@ -1,6 +1,7 @@
-//! Test tools, dev only: bundle fixtures and the simulated World that judges the product's laws.
+//! Test tools, dev only: bundle fixtures, a loopback GitHub, and the simulated World that judges the product's laws.
 //!
 //! Owns no state; nothing of it is in the product.
 
 pub mod bundle;
+pub mod github;
 pub mod simulation;

@@ -3,35 +3,109 @@
 //! The order is that in which a unit progresses (claim, lease, launch, commits, landing): what moves on while we read
 //! is then seen at a later place, and never missed at both.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use orchestrate_core::evidence::{Base, Evidence, Lease, Markers, UnitRecords};
+use orchestrate_core::derive::derive;
+use orchestrate_core::evidence::{Base, BranchFacts, Evidence, Lease, Markers, UnitRecords};
+use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{MarkerHome, Place};
+use orchestrate_core::pull_request::{PullRequestState, PullRequests, TipRelation};
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::marker;
-use orchestrate_core::world::{Reading, World};
+use orchestrate_core::world::{Branches, Reading, World};
+
+/// Where the pull requests of a gathering come from: a step asks the forge once.
+#[derive(Debug, Clone, Copy)]
+pub enum Forge<'a> {
+    /// It is asked, for the tasks of this graph that git does not show landed.
+    Ask(&'a TaskGraph),
+    /// It was asked in this step; only the branches are compared anew.
+    Asked(&'a Observed<PullRequests>),
+}
 
 /// Returns all evidence of a bundle, as it is now.
-pub fn gather(world: &dyn World, spec: &SpecId, base: &Base, stale_marker_seconds: i64) -> Evidence {
+pub fn gather(world: &dyn World, spec: &SpecId, base: &Base, stale_marker_seconds: i64, forge: Forge<'_>) -> Evidence {
     let markers = markers(world, spec);
     let dispatches = dispatches(world, spec);
     let leases: Observed<BTreeMap<Unit, Observed<Lease>>> = world.leases(spec);
     let records = dispatches.map(|dispatches| with_launches(world, spec, dispatches));
     let starts = recorded_starts(&records);
-    Evidence {
+    let mut evidence = Evidence {
         spec: spec.clone(),
         now: world.now(),
         base: base.clone(),
         branches: world.branches(spec, base, &starts),
         history: world.history(spec, base),
-        pull_requests: world.pull_requests(),
+        pull_requests: Observed::Absent(Why::new("every task has landed, so the forge was not asked")),
         leases,
         markers,
         records,
         stale_marker_seconds,
+    };
+    let answer = match forge {
+        Forge::Ask(graph) => {
+            let units = units_to_ask(graph, &evidence);
+            if units.is_empty() {
+                return evidence;
+            }
+            world.pull_requests(spec, &units)
+        }
+        Forge::Asked(answer) => answer.clone(),
+    };
+    evidence.pull_requests = answer.map(|answer| with_relations(world, answer, &evidence.branches));
+    evidence
+}
+
+/// Every unit whose work is not shown by git to have landed: a merge may be known to the forge alone.
+fn units_to_ask(graph: &TaskGraph, evidence: &Evidence) -> BTreeSet<Unit> {
+    let landed = derive(graph, evidence).landed();
+    let open = |task: &TaskId| !landed.contains_key(task);
+    let tasks = graph.tasks.iter().map(|task| &task.id).filter(|task| open(task));
+    let mut units: BTreeSet<Unit> = tasks.cloned().map(Unit::single).collect();
+    if let Observed::Known(branches) = &evidence.branches {
+        units.extend(branches.keys().filter(|unit| unit.tasks().any(open)).cloned());
+    }
+    if let Observed::Known(records) = &evidence.records {
+        units.extend(records.keys().filter(|unit| unit.tasks().any(open)).cloned());
+    }
+    units
+}
+
+fn with_relations(world: &dyn World, mut answer: PullRequests, branches: &Observed<Branches>) -> PullRequests {
+    answer.relations.clear();
+    let Observed::Known(branches) = branches else {
+        return answer;
+    };
+    for (unit, found) in &answer.by_unit {
+        let (Observed::Known(found), Some(branches)) = (found, branches.get(unit)) else {
+            continue;
+        };
+        for pull_request in found {
+            if matches!(pull_request.state, PullRequestState::Merged(_)) {
+                let compare = |facts: &BranchFacts| (facts.side, relation(world, &pull_request.head, &facts.tip));
+                let relations = branches.iter().filter(|facts| facts.ahead > 0).map(compare);
+                answer.relations.insert(pull_request.number, relations.collect());
+            }
+        }
+    }
+    answer
+}
+
+fn relation(world: &dyn World, head: &CommitId, tip: &CommitId) -> Observed<TipRelation> {
+    match world.contains(head, tip) {
+        Observed::Known(true) => Observed::Known(TipRelation::Within),
+        Observed::Known(false) => world.contains(tip, head).map(|beyond| {
+            if beyond {
+                TipRelation::Beyond
+            } else {
+                TipRelation::Apart
+            }
+        }),
+        Observed::Absent(why) => Observed::Absent(why),
+        Observed::Unknown(why) => Observed::Unknown(why),
     }
 }
 

@@ -9,6 +9,7 @@ use orchestrate_core::identifier::{BaseName, CommitId, SpecId, TaskId, Unit, Uni
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::Place;
 use orchestrate_core::plan::{DispatchPlan, HaltReason, HoldReason, Intent, NoDispatch, intend};
+use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner, LaunchOrder};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::select::Choice;
@@ -17,7 +18,7 @@ use orchestrate_spec::Bundle;
 
 use crate::fitness::{Chosen, Situation, choose};
 use crate::gate;
-use crate::gather::gather;
+use crate::gather::{Forge, gather};
 use crate::lock::{self, LockRefusal};
 use crate::preflight::open_bundle;
 use crate::window::{self, Order};
@@ -144,9 +145,20 @@ pub struct Survey {
 /// # Errors
 /// When no base can be named.
 pub fn survey(world: &dyn World, request: &StepRequest, bundle: &Bundle) -> Result<Survey, Fault> {
+    survey_with(world, request, bundle, None)
+}
+
+/// Surveys with the forge's answer of an earlier survey, where there is one.
+fn survey_with(
+    world: &dyn World,
+    request: &StepRequest,
+    bundle: &Bundle,
+    asked: Option<&Observed<PullRequests>>,
+) -> Result<Survey, Fault> {
     let base = world.base(request.base_branch.as_ref())?;
-    let evidence = gather(world, &request.spec, &base, request.stale_marker_seconds);
     let graph = bundle.graph();
+    let forge = asked.map_or(Forge::Ask(&graph), Forge::Asked);
+    let evidence = gather(world, &request.spec, &base, request.stale_marker_seconds, forge);
     let state = derive(&graph, &evidence);
     Ok(Survey { graph, evidence, state })
 }
@@ -170,13 +182,14 @@ fn advance(
     launcher: &dyn Launcher,
     notes: &mut Vec<String>,
 ) -> Result<StepOutcome, NoDispatch> {
-    let mut outcome = decide_and_dispatch(world, request, launcher, notes);
+    let mut asked = None;
+    let mut outcome = decide_and_dispatch(world, request, launcher, notes, &mut asked);
     for _ in 1..DECISIONS {
         if !matches!(outcome, Err(NoDispatch::Hold(HoldReason::Moved { .. }))) {
             break;
         }
         notes.clear();
-        outcome = decide_and_dispatch(world, request, launcher, notes);
+        outcome = decide_and_dispatch(world, request, launcher, notes, &mut asked);
     }
     outcome
 }
@@ -186,11 +199,13 @@ fn decide_and_dispatch(
     request: &StepRequest,
     launcher: &dyn Launcher,
     notes: &mut Vec<String>,
+    asked: &mut Option<Observed<PullRequests>>,
 ) -> Result<StepOutcome, NoDispatch> {
     let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
-    let survey = survey(world, request, &bundle).map_err(machine)?;
+    let survey = survey_with(world, request, &bundle, asked.as_ref()).map_err(machine)?;
     notes.extend(refused_trailers(&survey.evidence));
     let Survey { graph, evidence, state } = survey;
+    *asked = Some(evidence.pull_requests.clone());
     // Where nothing is ready it does not matter whether the spec still is the signed one.
     intend(
         |unit| request.name_of(unit),
@@ -228,6 +243,7 @@ fn decide_and_dispatch(
         request,
         texts: &texts,
         intent: &intent,
+        pull_requests: &evidence.pull_requests,
         launch: launch.order,
     };
     let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {

@@ -3,8 +3,10 @@
 //! What was read before the lock is a guess by now, so nothing of it is used but the intent, which is checked.
 
 use orchestrate_core::derive::derive;
+use orchestrate_core::observed::Observed;
 use orchestrate_core::place::Place;
 use orchestrate_core::plan::{DispatchPlan, Intent, NoDispatch, StepPlan};
+use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchOrder};
 use orchestrate_core::world::World;
 use orchestrate_spec::BundleTexts;
@@ -12,7 +14,7 @@ use orchestrate_spec::BundleTexts;
 use crate::apply::{Seen, Stopped, apply};
 use crate::fitness::{Fit, Situation, choose};
 use crate::gate;
-use crate::gather::{gather, launch_record};
+use crate::gather::{Forge, gather, launch_record};
 use crate::lock::Held;
 use crate::preflight::open_bundle;
 use crate::step::{StepRequest, machine};
@@ -22,6 +24,7 @@ pub(crate) struct Order<'a> {
     pub(crate) request: &'a StepRequest,
     pub(crate) texts: &'a BundleTexts,
     pub(crate) intent: &'a Intent,
+    pub(crate) pull_requests: &'a Observed<PullRequests>,
     pub(crate) launch: LaunchOrder,
 }
 
@@ -36,7 +39,8 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
     // Before everything else, so that a worker that starts while we look shows as a change.
     let launch = launch_record(world, &intent.name);
-    let evidence = gather(world, &request.spec, &base, request.stale_marker_seconds);
+    let forge = Forge::Asked(order.pull_requests);
+    let evidence = gather(world, &request.spec, &base, request.stale_marker_seconds, forge);
     let state = derive(&graph, &evidence);
     let passed = gate::pass(held, world, &base, &texts)?;
     let situation = Situation {

@@ -12,7 +12,7 @@ pub(crate) fn cargo() -> OsString {
 }
 
 /// Returns whether the program can be started; its answer does not matter.
-pub(crate) fn exists(program: &str, argument: &str) -> bool {
+pub(crate) fn exists(program: impl AsRef<OsStr>, argument: &str) -> bool {
     let status = Command::new(program)
         .arg(argument)
         .stdin(Stdio::null())

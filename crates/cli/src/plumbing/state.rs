@@ -56,16 +56,22 @@ fn words(report: &TaskReport) -> (&'static str, String) {
     match &report.state {
         TaskState::Landed { .. } => (
             "completed",
-            if report.decided_by == Some(Row::Trailer) {
-                "trailer"
-            } else {
-                "branch-merged"
+            match report.decided_by {
+                Some(Row::MergedPullRequest) => "pr-merged",
+                Some(Row::Trailer) => "trailer",
+                Some(
+                    Row::OwnCommitsLanded | Row::WorkerLease | Row::OwnCommits | Row::OpenPullRequest | Row::Claim,
+                )
+                | None => "branch-merged",
             }
             .to_owned(),
         ),
         TaskState::InProgress(progress) => {
             let evidence = match progress.kind {
                 ProgressKind::Committed => "branch-commits",
+                // The contract looks at branches before pull requests.
+                ProgressKind::Submitted if report.decided_by == Some(Row::OwnCommits) => "branch-commits",
+                ProgressKind::Submitted => "pr-open",
                 ProgressKind::Running | ProgressKind::Claimed | ProgressKind::Ended | ProgressKind::Unreadable => {
                     "marker-fresh"
                 }

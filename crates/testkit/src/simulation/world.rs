@@ -1,13 +1,13 @@
 //! The World port over the shared model, for one simulated tower.
 
-use std::collections::BTreeMap;
-use std::convert::Infallible;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::evidence::{Base, History, Lease};
 use orchestrate_core::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
+use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned, WorktreeFacts, World};
@@ -92,7 +92,7 @@ impl World for SimulatedWorld<'_> {
         })
     }
 
-    fn pull_requests(&self) -> Observed<Infallible> {
+    fn pull_requests(&self, _spec: &SpecId, _units: &BTreeSet<Unit>) -> Observed<PullRequests> {
         self.observe(Query::PullRequests, |_, _| {
             Observed::Absent(Why::new("no forge is configured"))
         })

@@ -1,6 +1,6 @@
 //! How the small tower looks at everything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::evidence::{Evidence, Markers, UnitRecords};
 use orchestrate_core::identifier::{SpecId, TaskId, Unit, UnitName};
@@ -49,7 +49,7 @@ pub(super) fn gather(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Result<Evi
         spec: spec.clone(),
         history: world.history(spec, &base),
         branches,
-        pull_requests: world.pull_requests(),
+        pull_requests: world.pull_requests(spec, &BTreeSet::new()),
         leases,
         markers: markers(world, spec, flaw),
         records,
