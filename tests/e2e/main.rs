@@ -20,6 +20,7 @@ mod locks;
 mod markers;
 mod plumbing;
 mod regressions;
+mod reverts;
 mod status;
 mod step;
 mod watch;

@@ -14,6 +14,13 @@ pub enum Answer {
     No(String),
     /// The row could not be read.
     Unknown(Why),
+    /// The row found a landing, and a later commit on base undoes it.
+    Undone {
+        /// The landing, in words.
+        landing: String,
+        /// The commit that undoes it.
+        by: CommitId,
+    },
 }
 
 /// What a deciding row found.
@@ -56,6 +63,8 @@ pub enum ProgressKind {
     Ended,
     /// A claim cannot be read: somebody may work on it, and a person decides.
     Unreadable,
+    /// Somebody has undone it: a person decides whether it is done again.
+    Reverted,
 }
 
 impl ProgressKind {
@@ -67,7 +76,7 @@ impl ProgressKind {
             Self::Committed => "in progress",
             Self::Submitted => "submitted",
             Self::Claimed => "dispatched",
-            Self::Ended | Self::Unreadable => "held",
+            Self::Ended | Self::Unreadable | Self::Reverted => "held",
         }
     }
 }

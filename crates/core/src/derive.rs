@@ -15,6 +15,7 @@ use crate::graph::{Parking, TaskGraph};
 use crate::identifier::{CommitId, TaskId, Unit};
 use crate::observed::{Observed, Why};
 use crate::pull_request;
+use crate::revert::Reverts;
 use crate::words::count;
 
 /// The rows of the table, in the order in which they decide.
@@ -140,8 +141,10 @@ impl SpecState {
     #[must_use]
     pub fn occupied(&self) -> usize {
         let counts = |report: &&TaskReport| match report.state {
-            // A worker that has ended takes no place: one poison unit must not stop the others (law L12).
-            TaskState::InProgress(ref progress) => progress.kind != ProgressKind::Ended,
+            // What waits for a person takes no place: one poison unit must not stop the others (law L12).
+            TaskState::InProgress(ref progress) => {
+                !matches!(progress.kind, ProgressKind::Ended | ProgressKind::Reverted)
+            }
             TaskState::Unknown(_) => true,
             TaskState::Landed { .. } | TaskState::Ready | TaskState::Blocked { .. } => false,
         };
@@ -160,7 +163,7 @@ pub fn derive(graph: &TaskGraph, evidence: &Evidence) -> SpecState {
                 .into_iter()
                 .map(|row| (row, answer(row, &task.id, evidence)))
                 .collect();
-            let decision = decide(&rows);
+            let decision = decide(&task.id, &rows, evidence);
             (task.id.clone(), (rows, decision))
         })
         .collect();
@@ -243,18 +246,70 @@ impl Decision {
     }
 }
 
-fn decide(rows: &[(Row, Answer)]) -> Decision {
+fn decide(task: &TaskId, rows: &[(Row, Answer)], evidence: &Evidence) -> Decision {
     let mut unknown: Option<&Why> = None;
+    let mut undone: Option<Decision> = None;
     for (row, answer) in rows {
+        // The claims of an attempt that has landed outlive it: what was undone since is what counts.
+        if *row == Row::Claim && unknown.is_none() && undone.is_some() {
+            break;
+        }
         match answer {
             Answer::Yes(finding) if unknown.is_none() || row.stands_alone() => {
                 return Decision::Decided(*row, finding.clone());
             }
             Answer::Unknown(why) => unknown = unknown.or(Some(why)),
+            Answer::Undone { landing, by } => {
+                undone.get_or_insert_with(|| Decision::Decided(*row, held_by_revert(task, landing, by, evidence)));
+            }
             Answer::Yes(_) | Answer::No(_) => {}
         }
     }
-    unknown.map_or(Decision::Open, |why| Decision::Unknown(why.clone()))
+    match (unknown, undone) {
+        (Some(why), _) => Decision::Unknown(why.clone()),
+        (None, Some(undone)) => undone,
+        (None, None) => Decision::Open,
+    }
+}
+
+/// Nobody does again by himself what somebody has removed.
+fn held_by_revert(task: &TaskId, landing: &str, by: &CommitId, evidence: &Evidence) -> Finding {
+    Finding::InProgress(Progress {
+        kind: ProgressKind::Reverted,
+        detail: format!("{landing}, reverted by {}", by.short()),
+        hint: Some(format!(
+            "to have it done again: orchestrate unpark specs/{} {task}",
+            evidence.spec
+        )),
+    })
+}
+
+/// Returns the answer of a row that found a landing: what was undone has not landed, and what a person wants done
+/// again is as if it had never been.
+pub(crate) fn landed_unless_undone(
+    task: &TaskId,
+    evidence: &Evidence,
+    by: Option<&CommitId>,
+    (commit, detail): (CommitId, String),
+) -> Answer {
+    let Some(by) = by else {
+        return Answer::Yes(Finding::Landed { commit, detail });
+    };
+    if evidence.redo.get(task).is_some_and(|wanted| wanted.contains(by)) {
+        return Answer::No(format!("{detail}, reverted by {}, and wanted again", by.short()));
+    }
+    Answer::Undone {
+        landing: detail,
+        by: by.clone(),
+    }
+}
+
+/// Returns the reverts on base. Without them no landing is certain.
+pub(crate) fn reverts(evidence: &Evidence) -> Result<&Reverts, &Why> {
+    match &evidence.history {
+        Observed::Known(history) => Ok(&history.reverts),
+        Observed::Absent(why) | Observed::Unknown(why) => Err(why),
+    }
 }
 
 fn says_yes(rows: &[(Row, Answer)], wanted: Row) -> bool {
@@ -280,11 +335,21 @@ fn trailer(task: &TaskId, evidence: &Evidence) -> Answer {
         Observed::Absent(why) => return Answer::No(why.reason.clone()),
         Observed::Unknown(why) => return Answer::Unknown(why.clone()),
     };
-    match (history.trailers.get(task), &history.incomplete) {
-        (Some(commit), _) => Answer::Yes(Finding::Landed {
-            commit: commit.clone(),
-            detail: format!("trailer in {} on {}", commit.short(), where_base(evidence)),
-        }),
+    let named = history.trailers.get(task).map(Vec::as_slice).unwrap_or_default();
+    let undone = |commit: &&CommitId| history.reverts.commits.contains_key(*commit);
+    match (
+        named.iter().find(|commit| !undone(commit)).or(named.first()),
+        &history.incomplete,
+    ) {
+        (Some(commit), _) => landed_unless_undone(
+            task,
+            evidence,
+            history.reverts.commits.get(commit),
+            (
+                commit.clone(),
+                format!("trailer in {} on {}", commit.short(), where_base(evidence)),
+            ),
+        ),
         (None, Some(why)) => Answer::Unknown(why.clone()),
         (None, None) => Answer::No(format!(
             "walked {} commits of {} at {}",
@@ -305,7 +370,11 @@ fn where_base(evidence: &Evidence) -> String {
 }
 
 /// Folds the answers of every branch that speaks for the task; a bundle branch speaks for each member.
-fn with_branches(task: &TaskId, evidence: &Evidence, ask: fn(&Unit, &BranchFacts, &Evidence) -> Answer) -> Answer {
+fn with_branches(
+    task: &TaskId,
+    evidence: &Evidence,
+    ask: fn(&TaskId, &Unit, &BranchFacts, &Evidence) -> Answer,
+) -> Answer {
     let branches = match &evidence.branches {
         Observed::Known(branches) => branches,
         Observed::Absent(why) => return Answer::No(why.reason.clone()),
@@ -314,16 +383,17 @@ fn with_branches(task: &TaskId, evidence: &Evidence, ask: fn(&Unit, &BranchFacts
     let mut result = Answer::No("no task branch".to_string());
     let speaking = branches.iter().filter(|(unit, _)| unit.contains(task));
     for (unit, facts) in speaking.flat_map(|(unit, all)| all.iter().map(move |facts| (unit, facts))) {
-        result = match (result, ask(unit, facts, evidence)) {
-            (Answer::Yes(finding), _) | (_, Answer::Yes(finding)) => Answer::Yes(finding),
-            (Answer::Unknown(why), _) | (_, Answer::Unknown(why)) => Answer::Unknown(why),
-            (Answer::No(_), Answer::No(detail)) => Answer::No(detail),
+        result = match (result, ask(task, unit, facts, evidence)) {
+            (yes @ Answer::Yes(_), _) | (_, yes @ Answer::Yes(_)) => yes,
+            (unknown @ Answer::Unknown(_), _) | (_, unknown @ Answer::Unknown(_)) => unknown,
+            (undone @ Answer::Undone { .. }, _) | (_, undone @ Answer::Undone { .. }) => undone,
+            (Answer::No(_), no @ Answer::No(_)) => no,
         };
     }
     result
 }
 
-fn own_commits_landed(unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
+fn own_commits_landed(task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
     let base = &evidence.base.name;
     if facts.ahead > 0 {
         return Answer::No(format!(
@@ -332,11 +402,19 @@ fn own_commits_landed(unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> 
         ));
     }
     match &facts.own {
-        Observed::Known(0) => Answer::No(format!("task-{unit} has no own commits")),
-        Observed::Known(number) => Answer::Yes(Finding::Landed {
-            commit: facts.tip.clone(),
-            detail: format!("{} of task-{unit} on {base}", count(*number, "own commit")),
-        }),
+        Observed::Known(own) if own.is_empty() => Answer::No(format!("task-{unit} has no own commits")),
+        Observed::Known(own) => match reverts(evidence) {
+            Ok(reverts) => landed_unless_undone(
+                task,
+                evidence,
+                own.iter().find_map(|commit| reverts.commits.get(commit)),
+                (
+                    facts.tip.clone(),
+                    format!("{} of task-{unit} on {base}", count(own.len(), "own commit")),
+                ),
+            ),
+            Err(why) => Answer::Unknown(why.clone()),
+        },
         Observed::Absent(why) | Observed::Unknown(why) => Answer::Unknown(
             Why::new(format!(
                 "branch task-{unit} at {} is contained in {base}, but where it started is not recorded ({why})",
@@ -347,7 +425,7 @@ fn own_commits_landed(unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> 
     }
 }
 
-fn own_commits(unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
+fn own_commits(_task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
     let place = match facts.side {
         BranchSide::Local => "",
         BranchSide::Remote => "origin's ",

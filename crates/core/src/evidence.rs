@@ -2,7 +2,7 @@
 //!
 //! Gathered by the tower from the World, never changed afterwards. Each piece says whether it was read (law L4).
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -12,6 +12,7 @@ use crate::process::Liveness;
 use crate::pull_request::PullRequests;
 use crate::record::dispatch::DispatchRecord;
 use crate::record::launch::LaunchRecord;
+use crate::revert::Reverts;
 use crate::time::Timestamp;
 
 /// Which rule named the base (architecture §6, "Base and start"). HEAD and `init.defaultBranch` never do.
@@ -45,8 +46,10 @@ pub struct Base {
 /// What one walk of base and its counterpart found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct History {
-    /// The tasks of this bundle named by trailers, each with the newest commit that names it.
-    pub trailers: BTreeMap<TaskId, CommitId>,
+    /// The tasks of this bundle named by trailers, each with the commits that name it, the newest first.
+    pub trailers: BTreeMap<TaskId, Vec<CommitId>>,
+    /// What was undone.
+    pub reverts: Reverts,
     /// Trailer values that name no task, printable.
     pub refused: Vec<String>,
     /// How many commits were walked.
@@ -73,9 +76,9 @@ pub struct BranchFacts {
     pub tip: CommitId,
     /// How many of its commits are on neither base nor its counterpart.
     pub ahead: usize,
-    /// How many commits it has of its own since it started, landed or not.
+    /// The commits it has of its own since it started, landed or not.
     /// Absent where nothing records the start, as with remote branches.
-    pub own: Observed<usize>,
+    pub own: Observed<Vec<CommitId>>,
 }
 
 /// The kernel lock of one unit's worker.
@@ -127,6 +130,8 @@ pub struct Evidence {
     pub markers: Observed<BTreeMap<TaskId, Markers>>,
     /// Our own records by unit.
     pub records: Observed<BTreeMap<Unit, UnitRecords>>,
+    /// The reverts after which a person wants a task done again. What cannot be read is not wanted.
+    pub redo: BTreeMap<TaskId, BTreeSet<CommitId>>,
     /// The age at which a readable marker without a record of ours stops holding, in seconds.
     pub stale_marker_seconds: i64,
 }

@@ -20,6 +20,7 @@ pub mod process;
 pub mod pull_request;
 mod reason;
 pub mod record;
+pub mod revert;
 pub mod select;
 pub mod time;
 pub mod trailer;

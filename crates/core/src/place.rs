@@ -82,6 +82,10 @@ pub enum Place {
     DispatchRecord(UnitName),
     /// The launch record of a unit.
     LaunchRecord(UnitName),
+    /// The directory of what a person wants done again in a bundle.
+    RedoDirectory(SpecId),
+    /// The reverts after which a person wants a task done again.
+    Redo(SpecId, TaskId),
 }
 
 /// A directory that may hold an `owner` file.
@@ -146,6 +150,8 @@ impl fmt::Display for Place {
                     name.spec, name.unit
                 )
             }
+            Self::RedoDirectory(spec) => write!(formatter, ".git/orchestrate/redo/{spec}"),
+            Self::Redo(spec, task) => write!(formatter, ".git/orchestrate/redo/{spec}/{task}"),
         }
     }
 }

@@ -10,6 +10,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::answer::{Answer, Finding, Progress, ProgressKind};
+use crate::derive;
 use crate::evidence::{BranchFacts, BranchSide, Evidence};
 use crate::identifier::{CommitId, TaskId, Unit};
 use crate::observed::{Observed, Why};
@@ -103,7 +104,10 @@ pub enum TipRelation {
 /// Row 1: a merged pull request of the task's unit.
 pub(crate) fn merged(task: &TaskId, evidence: &Evidence) -> Answer {
     speak(task, evidence, |unit, pull_request, all| match &pull_request.state {
-        PullRequestState::Merged(commit) => Some(merged_one(unit, pull_request, commit.as_ref(), all, evidence)),
+        PullRequestState::Merged(commit) => Some(
+            stands_apart(unit, pull_request, all, evidence)
+                .unwrap_or_else(|| landed(task, pull_request, commit.as_ref(), evidence)),
+        ),
         PullRequestState::Open { .. } | PullRequestState::Closed => None,
     })
 }
@@ -160,8 +164,8 @@ fn speak(
             let Some(answer) = answer else { continue };
             match (&result, answer) {
                 (_, yes @ Answer::Yes(_)) => return yes,
-                (Answer::Unknown(_), _) => {}
-                (Answer::Yes(_) | Answer::No(_), other) => result = other,
+                (Answer::Unknown(_), _) | (Answer::Undone { .. }, Answer::No(_)) => {}
+                (Answer::Yes(_) | Answer::No(_) | Answer::Undone { .. }, other) => result = other,
             }
         }
     }
@@ -196,18 +200,13 @@ fn ownerless(pull_request: &PullRequest) -> Answer {
     Answer::Unknown(Why::new(reason).with_hint("if it was, land an empty commit with the task's trailer"))
 }
 
-fn merged_one(
-    unit: &Unit,
-    pull_request: &PullRequest,
-    commit: Option<&CommitId>,
-    all: &PullRequests,
-    evidence: &Evidence,
-) -> Answer {
+/// Returns the answer where a branch of the unit holds other work than what was merged, or may.
+fn stands_apart(unit: &Unit, pull_request: &PullRequest, all: &PullRequests, evidence: &Evidence) -> Option<Answer> {
     let number = pull_request.number;
     let branches = match &evidence.branches {
         Observed::Known(branches) => branches.get(unit).map(Vec::as_slice).unwrap_or_default(),
         Observed::Absent(_) => &[],
-        Observed::Unknown(why) => return Answer::Unknown(why.clone()),
+        Observed::Unknown(why) => return Some(Answer::Unknown(why.clone())),
     };
     let relations = all.relations.get(&number).map(Vec::as_slice).unwrap_or_default();
     let relation = |side: BranchSide| {
@@ -220,22 +219,38 @@ fn merged_one(
     for facts in branches.iter().filter(|facts| facts.ahead > 0) {
         match relation(facts.side) {
             Some(Observed::Known(TipRelation::Within)) => {}
-            Some(Observed::Known(TipRelation::Beyond)) => return beyond(unit, pull_request, facts),
+            Some(Observed::Known(TipRelation::Beyond)) => return Some(beyond(unit, pull_request, facts)),
             Some(Observed::Known(TipRelation::Apart)) => {
-                return Answer::No(format!("PR #{number} merged another branch of the name task-{unit}"));
+                return Some(Answer::No(format!(
+                    "PR #{number} merged another branch of the name task-{unit}"
+                )));
             }
-            Some(Observed::Absent(why) | Observed::Unknown(why)) => return uncompared(unit, number, &why.reason),
-            None => return uncompared(unit, number, "they were not compared"),
+            Some(Observed::Absent(why) | Observed::Unknown(why)) => return Some(uncompared(unit, number, &why.reason)),
+            None => return Some(uncompared(unit, number, "they were not compared")),
         }
     }
-    let landed = commit.unwrap_or(&pull_request.head);
-    Answer::Yes(Finding::Landed {
-        commit: landed.clone(),
-        detail: match commit {
-            Some(commit) => format!("PR #{number} merged in {}", commit.short()),
-            None => format!("PR #{number} merged"),
-        },
-    })
+    None
+}
+
+fn landed(task: &TaskId, pull_request: &PullRequest, commit: Option<&CommitId>, evidence: &Evidence) -> Answer {
+    let number = pull_request.number;
+    let reverts = match derive::reverts(evidence) {
+        Ok(reverts) => reverts,
+        Err(why) => return Answer::Unknown(why.clone()),
+    };
+    let by = commit
+        .and_then(|commit| reverts.commits.get(commit))
+        .or_else(|| reverts.pull_requests.get(&number));
+    let detail = match commit {
+        Some(commit) => format!("PR #{number} merged in {}", commit.short()),
+        None => format!("PR #{number} merged"),
+    };
+    derive::landed_unless_undone(
+        task,
+        evidence,
+        by,
+        (commit.unwrap_or(&pull_request.head).clone(), detail),
+    )
 }
 
 fn beyond(unit: &Unit, pull_request: &PullRequest, facts: &BranchFacts) -> Answer {

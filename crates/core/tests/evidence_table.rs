@@ -1,6 +1,6 @@
 //! The evidence table of architecture §7, for every combination of answers, against a model written row by row.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::derive::{ProgressKind, Row, TaskState, derive};
 use orchestrate_core::evidence::{Base, BaseSource, BranchFacts, BranchSide, Evidence, History, Lease, UnitRecords};
@@ -11,6 +11,7 @@ use orchestrate_core::process::{Liveness, ProcessIdentity};
 use orchestrate_core::pull_request::{Checks, PullRequest, PullRequestState, PullRequests, TipRelation};
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
 use orchestrate_core::record::launch::LaunchRecord;
+use orchestrate_core::revert::Reverts;
 use orchestrate_core::time::Timestamp;
 
 const NOW: i64 = 1_000_000;
@@ -27,6 +28,8 @@ enum Forge {
     Closed,
     /// Merged, and its head and a branch that is ahead lie so to each other.
     Merged(Head),
+    MergedAndRevertedByCommit,
+    MergedAndRevertedByNumber,
     MergedIntoAnotherBase,
     MergedFromAnotherOwner,
     MergedFromADeletedRepository,
@@ -43,6 +46,12 @@ enum Head {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trailer {
     Yes,
+    /// Named by a commit that was reverted.
+    Reverted,
+    /// Named by a commit that was reverted, and again by a later one.
+    RevertedAndLandedAgain,
+    /// Reverted, and a person wants it done again.
+    RevertedAndWanted,
     No,
     /// Not found, and the clone is shallow.
     Shallow,
@@ -56,6 +65,8 @@ enum Branch {
     Ahead,
     RemoteAhead,
     OwnCommitsLanded,
+    /// One of its landed commits was reverted.
+    OwnCommitsReverted,
     NoOwnCommits,
     ContainedStartUnknown,
     Unknown,
@@ -89,7 +100,7 @@ enum Claim {
     Unknown,
 }
 
-const FORGES: [Forge; 13] = [
+const FORGES: [Forge; 15] = [
     Forge::NotConfigured,
     Forge::Unknown,
     Forge::UnitUnknown,
@@ -100,16 +111,27 @@ const FORGES: [Forge; 13] = [
     Forge::Merged(Head::Beyond),
     Forge::Merged(Head::Apart),
     Forge::Merged(Head::NotCompared),
+    Forge::MergedAndRevertedByCommit,
+    Forge::MergedAndRevertedByNumber,
     Forge::MergedIntoAnotherBase,
     Forge::MergedFromAnotherOwner,
     Forge::MergedFromADeletedRepository,
 ];
-const TRAILERS: [Trailer; 4] = [Trailer::Yes, Trailer::No, Trailer::Shallow, Trailer::Unknown];
-const BRANCHES: [Branch; 7] = [
+const TRAILERS: [Trailer; 7] = [
+    Trailer::Yes,
+    Trailer::Reverted,
+    Trailer::RevertedAndLandedAgain,
+    Trailer::RevertedAndWanted,
+    Trailer::No,
+    Trailer::Shallow,
+    Trailer::Unknown,
+];
+const BRANCHES: [Branch; 8] = [
     Branch::None,
     Branch::Ahead,
     Branch::RemoteAhead,
     Branch::OwnCommitsLanded,
+    Branch::OwnCommitsReverted,
     Branch::NoOwnCommits,
     Branch::ContainedStartUnknown,
     Branch::Unknown,
@@ -140,6 +162,7 @@ enum Says {
     Landed,
     InProgress,
     No,
+    Undone,
     Unknown,
 }
 
@@ -153,17 +176,28 @@ enum Expected {
 }
 
 /// Row 1: a branch with nothing that base lacks holds no more than what was merged.
-fn merged_says(forge: Forge, branch: Branch) -> Says {
+fn merged_says(forge: Forge, branch: Branch, trailer: Trailer) -> Says {
+    // Without history nobody knows what was reverted; the person who wants it again speaks of the same revert.
+    let landed = if trailer == Trailer::Unknown {
+        Says::Unknown
+    } else if is_reverted(forge) && trailer == Trailer::RevertedAndWanted {
+        Says::No
+    } else if is_reverted(forge) {
+        Says::Undone
+    } else {
+        Says::Landed
+    };
     match (forge, branch) {
         (Forge::Unknown | Forge::UnitUnknown | Forge::MergedFromADeletedRepository, _) => Says::Unknown,
         (Forge::Merged(_), Branch::Unknown) => Says::Unknown,
         (Forge::Merged(head), Branch::Ahead | Branch::RemoteAhead) => match head {
-            Head::Within => Says::Landed,
+            Head::Within => landed,
             Head::Beyond => Says::InProgress,
             Head::Apart => Says::No,
             Head::NotCompared => Says::Unknown,
         },
-        (Forge::Merged(_), _) => Says::Landed,
+        (Forge::MergedAndRevertedByCommit | Forge::MergedAndRevertedByNumber, Branch::Unknown) => Says::Unknown,
+        (Forge::Merged(_) | Forge::MergedAndRevertedByCommit | Forge::MergedAndRevertedByNumber, _) => landed,
         (
             Forge::NotConfigured
             | Forge::NoPullRequest
@@ -176,6 +210,13 @@ fn merged_says(forge: Forge, branch: Branch) -> Says {
     }
 }
 
+fn is_reverted(forge: Forge) -> bool {
+    matches!(
+        forge,
+        Forge::MergedAndRevertedByCommit | Forge::MergedAndRevertedByNumber
+    )
+}
+
 fn open_says(forge: Forge) -> Says {
     match forge {
         Forge::Open => Says::InProgress,
@@ -184,6 +225,8 @@ fn open_says(forge: Forge) -> Says {
         | Forge::NoPullRequest
         | Forge::Closed
         | Forge::Merged(_)
+        | Forge::MergedAndRevertedByCommit
+        | Forge::MergedAndRevertedByNumber
         | Forge::MergedIntoAnotherBase
         | Forge::MergedFromAnotherOwner => Says::No,
     }
@@ -191,13 +234,14 @@ fn open_says(forge: Forge) -> Says {
 
 fn model(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, claim: Claim) -> Expected {
     let rows = [
-        (Row::MergedPullRequest, false, merged_says(forge, branch)),
+        (Row::MergedPullRequest, false, merged_says(forge, branch, trailer)),
         (
             Row::Trailer,
             true,
             match trailer {
-                Trailer::Yes => Says::Landed,
-                Trailer::No => Says::No,
+                Trailer::Yes | Trailer::RevertedAndLandedAgain => Says::Landed,
+                Trailer::Reverted => Says::Undone,
+                Trailer::No | Trailer::RevertedAndWanted => Says::No,
                 Trailer::Shallow | Trailer::Unknown => Says::Unknown,
             },
         ),
@@ -205,7 +249,10 @@ fn model(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, claim: 
             Row::OwnCommitsLanded,
             true,
             match branch {
+                Branch::OwnCommitsLanded | Branch::OwnCommitsReverted if trailer == Trailer::Unknown => Says::Unknown,
                 Branch::OwnCommitsLanded => Says::Landed,
+                Branch::OwnCommitsReverted if trailer == Trailer::RevertedAndWanted => Says::No,
+                Branch::OwnCommitsReverted => Says::Undone,
                 Branch::ContainedStartUnknown | Branch::Unknown => Says::Unknown,
                 Branch::None | Branch::Ahead | Branch::RemoteAhead | Branch::NoOwnCommits => Says::No,
             },
@@ -225,9 +272,11 @@ fn model(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, claim: 
             match branch {
                 Branch::Ahead | Branch::RemoteAhead => Says::InProgress,
                 Branch::Unknown => Says::Unknown,
-                Branch::None | Branch::OwnCommitsLanded | Branch::NoOwnCommits | Branch::ContainedStartUnknown => {
-                    Says::No
-                }
+                Branch::None
+                | Branch::OwnCommitsLanded
+                | Branch::OwnCommitsReverted
+                | Branch::NoOwnCommits
+                | Branch::ContainedStartUnknown => Says::No,
             },
         ),
         (Row::OpenPullRequest, false, open_says(forge)),
@@ -255,15 +304,24 @@ fn model(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, claim: 
         ),
     ];
     let mut unknown = false;
+    let mut undone = None;
     for (row, stands_alone, says) in rows {
+        if row == Row::Claim && !unknown && undone.is_some() {
+            break;
+        }
         match says {
+            Says::Undone => undone = undone.or(Some(row)),
             Says::Unknown => unknown = true,
             Says::Landed if !unknown || stands_alone => return Expected::Landed(row),
             Says::InProgress if !unknown || stands_alone => return Expected::InProgress(row),
             Says::Landed | Says::InProgress | Says::No => {}
         }
     }
-    if unknown { Expected::Unknown } else { Expected::Ready }
+    match (unknown, undone) {
+        (true, _) => Expected::Unknown,
+        (false, Some(row)) => Expected::InProgress(row),
+        (false, None) => Expected::Ready,
+    }
 }
 
 fn commit(digit: char) -> CommitId {
@@ -296,10 +354,23 @@ fn branch_facts(branch: Branch) -> Observed<BTreeMap<Unit, Vec<BranchFacts>>> {
     let of = |facts| Observed::Known(BTreeMap::from([(unit(), vec![facts])]));
     match branch {
         Branch::None => Observed::Known(BTreeMap::new()),
-        Branch::Ahead => of(facts(BranchSide::Local, 2, Observed::Known(2))),
+        Branch::Ahead => of(facts(
+            BranchSide::Local,
+            2,
+            Observed::Known(vec![commit('b'), commit('9')]),
+        )),
         Branch::RemoteAhead => of(facts(BranchSide::Remote, 1, Observed::Absent(why()))),
-        Branch::OwnCommitsLanded => of(facts(BranchSide::Local, 0, Observed::Known(2))),
-        Branch::NoOwnCommits => of(facts(BranchSide::Local, 0, Observed::Known(0))),
+        Branch::OwnCommitsLanded => of(facts(
+            BranchSide::Local,
+            0,
+            Observed::Known(vec![commit('b'), commit('9')]),
+        )),
+        Branch::OwnCommitsReverted => of(facts(
+            BranchSide::Local,
+            0,
+            Observed::Known(vec![commit('b'), commit('8')]),
+        )),
+        Branch::NoOwnCommits => of(facts(BranchSide::Local, 0, Observed::Known(Vec::new()))),
         Branch::ContainedStartUnknown => of(facts(BranchSide::Local, 0, Observed::Absent(why()))),
         Branch::Unknown => Observed::Unknown(why()),
     }
@@ -448,6 +519,17 @@ fn pull_requests(forge: Forge, branch: Branch) -> Observed<PullRequests> {
         Forge::MergedIntoAnotherBase => with(merged, "release", Some("o"), none),
         Forge::MergedFromAnotherOwner => with(merged, "main", Some("stranger"), none),
         Forge::MergedFromADeletedRepository => with(merged, "main", None, none),
+        Forge::MergedAndRevertedByNumber | Forge::MergedAndRevertedByCommit => {
+            let commit = if forge == Forge::MergedAndRevertedByCommit {
+                commit('8')
+            } else {
+                commit('f')
+            };
+            let within = Observed::Known(TipRelation::Within);
+            let sides = [BranchSide::Local, BranchSide::Remote].map(|side| (side, within.clone()));
+            let state = PullRequestState::Merged(Some(commit));
+            with(state, "main", Some("o"), BTreeMap::from([(5, sides.to_vec())]))
+        }
         Forge::Merged(head) => {
             let relation = match head {
                 Head::Within => Observed::Known(TipRelation::Within),
@@ -467,10 +549,19 @@ fn pull_requests(forge: Forge, branch: Branch) -> Observed<PullRequests> {
 
 fn evidence(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, claim: Claim) -> Evidence {
     let history = History {
-        trailers: if trailer == Trailer::Yes {
-            BTreeMap::from([(task(), commit('d'))])
-        } else {
-            BTreeMap::new()
+        trailers: match trailer {
+            Trailer::Yes => BTreeMap::from([(task(), vec![commit('d')])]),
+            Trailer::Reverted | Trailer::RevertedAndWanted => BTreeMap::from([(task(), vec![commit('8')])]),
+            Trailer::RevertedAndLandedAgain => BTreeMap::from([(task(), vec![commit('8'), commit('d')])]),
+            Trailer::No | Trailer::Shallow | Trailer::Unknown => BTreeMap::new(),
+        },
+        reverts: Reverts {
+            commits: BTreeMap::from([(commit('8'), commit('7'))]),
+            pull_requests: if forge == Forge::MergedAndRevertedByNumber {
+                BTreeMap::from([(5, commit('7'))])
+            } else {
+                BTreeMap::new()
+            },
         },
         refused: Vec::new(),
         walked: 7,
@@ -496,6 +587,11 @@ fn evidence(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, clai
         leases: leases(worker),
         markers,
         records,
+        redo: if trailer == Trailer::RevertedAndWanted {
+            BTreeMap::from([(task(), BTreeSet::from([commit('7')]))])
+        } else {
+            BTreeMap::new()
+        },
         stale_marker_seconds: STALE_AFTER,
     }
 }
@@ -542,7 +638,7 @@ fn every_combination_of_answers_gives_what_the_table_says() {
             }
         }
     }
-    assert_eq!(seen, 13 * 4 * 7 * 4 * 16);
+    assert_eq!(seen, 15 * 7 * 8 * 4 * 16);
 }
 
 /// Law L4 in one line: adding an unknown anywhere never makes a task ready or landed that was neither.
@@ -619,7 +715,7 @@ fn a_bundle_branch_speaks_for_each_member() {
         side: BranchSide::Local,
         tip: commit('b'),
         ahead: 1,
-        own: Observed::Known(1),
+        own: Observed::Known(vec![commit('b')]),
     };
     evidence.branches = Observed::Known(BTreeMap::from([(Unit::parse("1-2").expect("unit"), vec![facts])]));
     let state = derive(&graph, &evidence);

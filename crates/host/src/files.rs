@@ -243,7 +243,9 @@ pub fn remove(layout: &Layout, place: &Place) -> Result<(), Fault> {
         | Place::Marker(..)
         | Place::RecordDirectory(_)
         | Place::DispatchRecord(_)
-        | Place::LaunchRecord(_) => gone(fs::remove_file(&path)),
+        | Place::LaunchRecord(_)
+        | Place::RedoDirectory(_)
+        | Place::Redo(..) => gone(fs::remove_file(&path)),
     };
     removal.map_err(|error| disk_fault(operation(), &error))?;
     reach("remove.after");

@@ -7,23 +7,25 @@ use orchestrate_core::evidence::{Base, BranchFacts, BranchSide, History};
 use orchestrate_core::identifier::{CommitId, SpecId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::BundleFile;
+use orchestrate_core::revert::{self, Reverts};
 use orchestrate_core::trailer::task_trailers;
 use orchestrate_core::world::{Branches, Fault, Race};
 
 use crate::files::FULL_DISK_HINT;
 use crate::reference_lock;
 use crate::reflog::{self, Entry};
+use crate::reverts;
 
 /// Returns a libgit2 error as the reason of an unknown.
 fn why(operation: &str, error: &git2::Error) -> Why {
     Why::new(format!("{operation}: {}", error.message()))
 }
 
-fn commit_id(oid: Oid) -> Result<CommitId, git2::Error> {
+pub(crate) fn commit_id(oid: Oid) -> Result<CommitId, git2::Error> {
     CommitId::parse(&oid.to_string()).map_err(|error| git2::Error::from_str(&error.to_string()))
 }
 
-fn oid(commit: &CommitId) -> Result<Oid, git2::Error> {
+pub(crate) fn oid(commit: &CommitId) -> Result<Oid, git2::Error> {
     Oid::from_str(commit.as_str())
 }
 
@@ -51,8 +53,10 @@ fn walk_history(repository: &Repository, spec: &SpecId, base: &Base) -> Result<H
     if let Some(counterpart) = &base.counterpart {
         walk.push(oid(counterpart)?)?;
     }
+    let mut reverting = Vec::new();
     let mut history = History {
         trailers: BTreeMap::new(),
+        reverts: Reverts::default(),
         refused: Vec::new(),
         walked: 0,
         incomplete: None,
@@ -66,9 +70,14 @@ fn walk_history(repository: &Repository, spec: &SpecId, base: &Base) -> Result<H
         let ours = found.tasks.into_iter().filter(|(of, _)| of == spec);
         for (_, task) in ours {
             let landed = commit_id(id)?;
-            history.trailers.entry(task).or_insert(landed);
+            history.trailers.entry(task).or_default().push(landed);
+        }
+        let named = revert::named(commit.message_raw_bytes());
+        if !named.is_empty() {
+            reverting.push((id, named));
         }
     }
+    history.reverts = reverts::resolve(repository, base, &reverting)?;
     if repository.is_shallow() {
         history.incomplete =
             Some(Why::new("the clone is shallow, so a landing could be unseen").with_hint("git fetch --unshallow"));
@@ -168,30 +177,35 @@ fn ahead(repository: &Repository, tip: Oid, base: &Base) -> Result<usize, git2::
     if let Some(counterpart) = &base.counterpart {
         hidden.push(oid(counterpart)?);
     }
-    count(repository, tip, &hidden)
+    Ok(between(repository, tip, &hidden)?.len())
 }
 
-fn count(repository: &Repository, tip: Oid, hidden: &[Oid]) -> Result<usize, git2::Error> {
+fn between(repository: &Repository, tip: Oid, hidden: &[Oid]) -> Result<Vec<CommitId>, git2::Error> {
     let mut walk = repository.revwalk()?;
     walk.push(tip)?;
     for commit in hidden {
         walk.hide(*commit)?;
     }
-    walk.try_fold(0, |total, id| id.map(|_| total + 1))
+    walk.map(|id| id.and_then(commit_id)).collect()
 }
 
-/// Returns how many commits a branch has since it started, by its reflog.
-fn own_commits(repository: &Repository, reference: &str, tip: Oid, recorded: Option<&CommitId>) -> Observed<usize> {
+/// Returns the commits that a branch has since it started, by its reflog.
+fn own_commits(
+    repository: &Repository,
+    reference: &str,
+    tip: Oid,
+    recorded: Option<&CommitId>,
+) -> Observed<Vec<CommitId>> {
     let recorded = recorded.and_then(|commit| oid(commit).ok());
     let start = match started_at(repository, reference, recorded) {
         Ok(Some(start)) => start,
         // Nothing tells how the branch came from its recorded start to where it is, if it has moved at all.
-        Ok(None) if recorded == Some(tip) => return Observed::Known(0),
+        Ok(None) if recorded == Some(tip) => return Observed::Known(Vec::new()),
         Ok(None) => return Observed::Absent(Why::new("the reflog does not tell how it came to be where it is")),
         Err(error) => return Observed::Unknown(why("cannot read the branch's reflog", &error)),
     };
-    match count(repository, tip, &[start]) {
-        Ok(count) => Observed::Known(count),
+    match between(repository, tip, &[start]) {
+        Ok(own) => Observed::Known(own),
         Err(error) => Observed::Unknown(why("cannot walk the branch", &error)),
     }
 }

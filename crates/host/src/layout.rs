@@ -42,6 +42,8 @@ impl Layout {
             Place::RecordDirectory(spec) => self.state().join("dispatch").join(spec.as_str()),
             Place::DispatchRecord(name) => self.record(name, "json"),
             Place::LaunchRecord(name) => self.record(name, "launch.json"),
+            Place::RedoDirectory(spec) => self.state().join("redo").join(spec.as_str()),
+            Place::Redo(spec, task) => self.path(&Place::RedoDirectory(spec.clone())).join(task.as_str()),
         }
     }
 

@@ -18,6 +18,7 @@ pub mod process;
 mod reference_lock;
 mod reflog;
 pub mod repository;
+mod reverts;
 mod window;
 mod worktree;
 pub mod world;

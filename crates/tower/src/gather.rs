@@ -14,7 +14,7 @@ use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::pull_request::{PullRequestState, PullRequests, TipRelation};
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::launch::LaunchRecord;
-use orchestrate_core::record::marker;
+use orchestrate_core::record::{marker, redo};
 use orchestrate_core::world::{Branches, Reading, World};
 
 /// Where the pull requests of a gathering come from: a step asks the forge once.
@@ -43,6 +43,7 @@ pub fn gather(world: &dyn World, spec: &SpecId, base: &Base, stale_marker_second
         leases,
         markers,
         records,
+        redo: redo(world, spec),
         stale_marker_seconds,
     };
     let answer = match forge {
@@ -136,6 +137,27 @@ fn markers(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Marker
         }
     }
     Observed::Known(found)
+}
+
+/// Returns what a person wants done again. What cannot be read is not wanted: the task stays held.
+fn redo(world: &dyn World, spec: &SpecId) -> BTreeMap<TaskId, BTreeSet<CommitId>> {
+    let Observed::Known(names) = world.list(&Place::RedoDirectory(spec.clone())) else {
+        return BTreeMap::new();
+    };
+    let read = |task: TaskId| {
+        let wanted = record(world, &Place::Redo(spec.clone(), task.clone()), |bytes| {
+            redo::parse(bytes).map_err(|fault| fault.to_string())
+        });
+        match wanted {
+            Observed::Known(reverts) => Some((task, reverts)),
+            Observed::Absent(_) | Observed::Unknown(_) => None,
+        }
+    };
+    names
+        .iter()
+        .filter_map(|name| TaskId::parse(name).ok())
+        .filter_map(read)
+        .collect()
 }
 
 fn dispatches(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<Unit, Observed<DispatchRecord>>> {

@@ -123,9 +123,8 @@ fn landed_by(report: &TaskReport, deciding: Row) -> String {
     let found = report.rows.iter().find(|(row, _)| *row == deciding);
     match found {
         Some((_, Answer::Yes(Finding::Landed { detail, .. }))) => detail.clone(),
-        Some((_, Answer::Yes(Finding::InProgress(_)) | Answer::No(_) | Answer::Unknown(_))) | None => {
-            deciding.name().to_owned()
-        }
+        Some((_, Answer::Yes(Finding::InProgress(_)) | Answer::No(_) | Answer::Undone { .. } | Answer::Unknown(_)))
+        | None => deciding.name().to_owned(),
     }
 }
 

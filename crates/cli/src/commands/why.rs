@@ -71,6 +71,7 @@ fn said(answer: &Answer) -> (&'static str, String) {
         Answer::Yes(Finding::Landed { detail, .. }) => ("yes", detail.clone()),
         Answer::Yes(Finding::InProgress(progress)) => ("yes", progress.detail.clone()),
         Answer::No(detail) => ("no", detail.clone()),
+        Answer::Undone { landing, by } => ("undone", format!("{landing}, reverted by {}", by.short())),
         Answer::Unknown(why) => ("unknown", why.to_string()),
     }
 }

@@ -72,9 +72,11 @@ fn words(report: &TaskReport) -> (&'static str, String) {
                 // The contract looks at branches before pull requests.
                 ProgressKind::Submitted if report.decided_by == Some(Row::OwnCommits) => "branch-commits",
                 ProgressKind::Submitted => "pr-open",
-                ProgressKind::Running | ProgressKind::Claimed | ProgressKind::Ended | ProgressKind::Unreadable => {
-                    "marker-fresh"
-                }
+                ProgressKind::Running
+                | ProgressKind::Claimed
+                | ProgressKind::Ended
+                | ProgressKind::Unreadable
+                | ProgressKind::Reverted => "marker-fresh",
             };
             ("in-progress", evidence.to_owned())
         }

@@ -6,6 +6,7 @@ pub mod dispatch;
 pub mod launch;
 pub mod lock_owner;
 pub mod marker;
+pub mod redo;
 
 use alloc::string::String;
 use alloc::vec::Vec;

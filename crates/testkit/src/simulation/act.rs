@@ -29,8 +29,11 @@ impl Universe {
     pub(super) fn do_create_directory(&mut self, tower: usize, place: &Place) -> Result<(), Fault> {
         let host = self.minds[tower].host;
         let now = self.now(host);
-        let is_directory =
-            lock_directory(place).is_some() || matches!(place, Place::MarkerDirectory(..) | Place::RecordDirectory(_));
+        let is_directory = lock_directory(place).is_some()
+            || matches!(
+                place,
+                Place::MarkerDirectory(..) | Place::RecordDirectory(_) | Place::RedoDirectory(_)
+            );
         if !is_directory {
             return Err(Fault::new(
                 format!("cannot create {place}"),

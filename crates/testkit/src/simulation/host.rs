@@ -199,20 +199,22 @@ pub(super) fn directory_of(place: &Place) -> Option<Place> {
     match place {
         Place::Marker(spec, _, home) => Some(Place::MarkerDirectory(spec.clone(), *home)),
         Place::DispatchRecord(name) | Place::LaunchRecord(name) => Some(Place::RecordDirectory(name.spec.clone())),
+        Place::Redo(spec, _) => Some(Place::RedoDirectory(spec.clone())),
         Place::OwnerIn(directory) => Some(directory.place()),
         Place::BundleFile(..)
         | Place::Lock(_)
         | Place::LockStaging(..)
         | Place::LockAside(..)
         | Place::MarkerDirectory(..)
-        | Place::RecordDirectory(_) => None,
+        | Place::RecordDirectory(_)
+        | Place::RedoDirectory(_) => None,
     }
 }
 
 /// Returns the entry's name in its directory.
 pub(super) fn entry_name(place: &Place) -> Option<String> {
     match place {
-        Place::Marker(_, task, _) => Some(task.to_string()),
+        Place::Marker(_, task, _) | Place::Redo(_, task) => Some(task.to_string()),
         Place::DispatchRecord(name) => Some(format!("{}.json", name.unit)),
         Place::LaunchRecord(name) => Some(format!("{}.launch.json", name.unit)),
         Place::OwnerIn(_) => Some("owner".to_owned()),
@@ -221,7 +223,8 @@ pub(super) fn entry_name(place: &Place) -> Option<String> {
         | Place::LockStaging(..)
         | Place::LockAside(..)
         | Place::MarkerDirectory(..)
-        | Place::RecordDirectory(_) => None,
+        | Place::RecordDirectory(_)
+        | Place::RedoDirectory(_) => None,
     }
 }
 
@@ -237,6 +240,8 @@ pub(super) fn lock_directory(place: &Place) -> Option<LockDirectory> {
         | Place::Marker(..)
         | Place::RecordDirectory(_)
         | Place::DispatchRecord(_)
-        | Place::LaunchRecord(_) => None,
+        | Place::LaunchRecord(_)
+        | Place::RedoDirectory(_)
+        | Place::Redo(..) => None,
     }
 }

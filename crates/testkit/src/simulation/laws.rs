@@ -119,6 +119,8 @@ impl Universe {
             }
             Place::OwnerIn(_)
             | Place::LaunchRecord(_)
+            | Place::RedoDirectory(_)
+            | Place::Redo(..)
             | Place::Lock(_)
             | Place::LockStaging(..)
             | Place::LockAside(..)
@@ -203,6 +205,8 @@ impl Universe {
             | Place::LockStaging(..)
             | Place::LockAside(..)
             | Place::MarkerDirectory(..)
+            | Place::RedoDirectory(_)
+            | Place::Redo(..)
             | Place::RecordDirectory(_) => {}
         }
     }

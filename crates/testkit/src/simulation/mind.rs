@@ -48,7 +48,18 @@ impl Query {
             | Self::PullRequests
             | Self::Leases
             | Self::Committed(..)
-            | Self::List(_)
+            | Self::List(
+                Place::MarkerDirectory(..)
+                | Place::RecordDirectory(_)
+                | Place::BundleFile(..)
+                | Place::Lock(_)
+                | Place::LockStaging(..)
+                | Place::LockAside(..)
+                | Place::OwnerIn(_)
+                | Place::Marker(..)
+                | Place::DispatchRecord(_)
+                | Place::LaunchRecord(_),
+            )
             | Self::Read(Place::BundleFile(..)) => true,
             Self::Worktree(other)
             | Self::Occupants(other)
@@ -57,7 +68,9 @@ impl Query {
             }
             Self::Lease(unit) => shares_a_task(unit, &name.unit),
             Self::Read(Place::Marker(_, task, _)) => name.unit.contains(task),
-            Self::Contains(..)
+            // What a person wants again is never wanted because it could not be read.
+            Self::List(Place::RedoDirectory(_) | Place::Redo(..))
+            | Self::Contains(..)
             | Self::Liveness { .. }
             | Self::Read(
                 Place::Lock(_)
@@ -65,6 +78,8 @@ impl Query {
                 | Place::LockAside(..)
                 | Place::OwnerIn(_)
                 | Place::MarkerDirectory(..)
+                | Place::RedoDirectory(_)
+                | Place::Redo(..)
                 | Place::RecordDirectory(_),
             ) => false,
         }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use orchestrate_core::evidence::{Base, BaseSource, BranchFacts, BranchSide, History, Lease};
-use orchestrate_core::identifier::{BaseName, CommitId, SpecId, Unit, UnitName};
+use orchestrate_core::identifier::{BaseName, CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
+use orchestrate_core::revert::Reverts;
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::{Branches, Fault, Reading, RegisteredWorktree, WorktreeFacts};
 
@@ -107,17 +108,18 @@ impl Universe {
         let Some(history) = self.history_of(base) else {
             return Observed::Unknown(Why::new("the base names no commit"));
         };
-        let mut trailers = BTreeMap::new();
+        let mut trailers: BTreeMap<TaskId, Vec<CommitId>> = BTreeMap::new();
         if spec == &self.bundle().spec {
             for index in history.iter() {
                 let commit = self.commits.get(index);
                 for task in &commit.trailers {
-                    trailers.insert(task.clone(), commit.id.clone());
+                    trailers.entry(task.clone()).or_default().insert(0, commit.id.clone());
                 }
             }
         }
         Observed::Known(History {
             trailers,
+            reverts: Reverts::default(),
             refused: Vec::new(),
             walked: history.len(),
             incomplete: None,
@@ -142,7 +144,10 @@ impl Universe {
             let recorded = || starts.get(&unit).and_then(|id| self.commits.find(id));
             let start = moved_to.or_else(recorded);
             let own = match start {
-                Some(start) => Observed::Known(history.without(&self.commits.get(start).history).len()),
+                Some(start) => {
+                    let own = history.without(&self.commits.get(start).history);
+                    Observed::Known(own.iter().map(|commit| self.commits.get(commit).id.clone()).collect())
+                }
                 None => Observed::Absent(Why::new("nothing records where it started")),
             };
             let facts = self.branch_facts(BranchSide::Local, tip, &landed, own);
@@ -161,7 +166,7 @@ impl Universe {
         side: BranchSide,
         tip: CommitIndex,
         landed: &CommitSet,
-        own: Observed<usize>,
+        own: Observed<Vec<CommitId>>,
     ) -> BranchFacts {
         let commit = self.commits.get(tip);
         BranchFacts {
