@@ -1,15 +1,17 @@
-//! One task block: its five fields, line by line (`contract/core.md §1.7`).
+//! One task block: its five fields and its annotations, line by line (`contract/core.md §1.7`).
 
 use orchestrate_core::identifier::TaskId;
 
+use crate::check::Check;
+use crate::citation::citations;
 use crate::commonmark::Markdown;
 use crate::dependencies;
-use crate::diagnostic::{Findings, quoted};
+use crate::diagnostic::{Findings, Spot, quoted};
+use crate::field::FieldText;
 use crate::lookalike::{DependencyLabel, dependency_label, without_list_marker};
-use crate::requirements::citations;
 use crate::tasks::Task;
-use crate::text::{Line, is_blank, is_continuation};
-use crate::{BundleFile, Section};
+use crate::text::{Line, Span, is_blank, is_continuation};
+use crate::{Annotation, AnnotationKind, BundleFile, FormatVersion, Section};
 
 /// A definition field of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,17 @@ impl Field {
         Self::Citations,
         Self::EstimatedEffort,
     ];
+
+    /// Returns the field's name as the format's validator says it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Deliverables => "Deliverables",
+            Self::DoneWhen => "Done when",
+            Self::Dependencies => "Dependencies",
+            Self::Citations => "Citations",
+            Self::EstimatedEffort => "Estimated effort",
+        }
+    }
 
     pub(crate) const fn label(self) -> &'static str {
         match self {
@@ -59,67 +72,83 @@ enum Tail {
     Interrupted,
 }
 
+/// What the heading of a task block says, and where it stands.
+pub(crate) struct Heading {
+    pub(crate) id: TaskId,
+    pub(crate) title: String,
+    pub(crate) id_span: Span,
+    pub(crate) section: Section,
+}
+
+/// What the lines that come next belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Nothing,
+    Field(Field),
+    /// The last annotation.
+    Annotation,
+}
+
 /// A task block that is being read.
-pub(crate) struct Block {
-    id: TaskId,
-    title: String,
-    line: u32,
-    section: Section,
-    texts: [Option<String>; 5],
-    current: Option<Field>,
+pub(crate) struct Block<'a> {
+    heading: Heading,
+    version: Option<FormatVersion>,
+    texts: [Option<FieldText<'a>>; 5],
+    annotations: Vec<Annotation>,
+    current: Open,
     /// The anchor covers an indented line that follows.
     anchored: bool,
     /// The indentation of a dependency bullet inside another field.
     nested: Option<usize>,
-    dependencies_line: u32,
     /// Something odd was already said about the dependencies.
     dependencies_refused: bool,
     tail: Tail,
 }
 
-const ANNOTATIONS: [&str; 3] = ["Status", "Last activity", "Dispatch"];
 const ONE_FIELD: &str = "write one `- **Dependencies:** …` bullet in column 0 of each task, all its ids on that bullet";
 
-impl Block {
-    pub(crate) fn new(id: TaskId, title: String, line: u32, section: Section) -> Self {
+impl<'a> Block<'a> {
+    pub(crate) fn new(heading: Heading, version: Option<FormatVersion>) -> Self {
         Self {
-            id,
-            title,
-            line,
-            section,
+            heading,
+            version,
             texts: [const { None }; 5],
-            current: None,
+            annotations: Vec::new(),
+            current: Open::Nothing,
             anchored: false,
             nested: None,
-            dependencies_line: line,
             dependencies_refused: false,
             tail: Tail::Elsewhere,
         }
     }
 
     /// Reads one line of the block that is no heading.
-    pub(crate) fn read(&mut self, line: &Line<'_>, markdown: &Markdown, findings: &mut Findings<'_>) {
+    pub(crate) fn read(&mut self, line: &Line<'a>, markdown: &Markdown, findings: &mut Findings) {
         match dependency_label(line, markdown) {
-            DependencyLabel::Field { text, anchored } => self.start_dependencies(line, text, None, anchored, findings),
-            DependencyLabel::Nested { text, indentation } => {
-                if self.anchored {
-                    self.start_dependencies(line, text, Some(indentation), true, findings);
-                } else {
-                    self.refuse_dependencies(
-                        "dependency-unsigned",
-                        line,
-                        "is outside of every field, so a signature would not cover it",
-                        findings,
+            DependencyLabel::Field { text, is_exact } => {
+                if !is_exact {
+                    findings.add(
+                        Check::DependencySpelling,
+                        Spot::span(BundleFile::Tasks, line.visible()),
+                        format!(
+                            "a signature does not cover {}, spelled with its colon outside of the bold",
+                            quoted(line.text)
+                        ),
+                        &format!("write `- **Dependencies:**{text}`"),
                     );
                 }
+                self.start_dependencies(line, text, None, is_exact, findings);
+            }
+            DependencyLabel::Nested { text, indentation } if self.anchored => {
+                self.start_dependencies(line, text, Some(indentation), true, findings);
+            }
+            DependencyLabel::Nested { .. } => {
+                let what = "is outside of every field, so a signature would not cover it";
+                self.refuse_dependencies(Check::DependencyUnsigned, line, what, findings);
             }
             DependencyLabel::Odd => {
-                self.refuse_dependencies(
-                    "dependency-field",
-                    line,
-                    "looks like a dependency field but is not spelled as one",
-                    findings,
-                );
+                let what = "looks like a dependency field but is not spelled as one";
+                self.refuse_dependencies(Check::DependencyField, line, what, findings);
             }
             DependencyLabel::None if is_blank(line.text) => self.interrupt(),
             DependencyLabel::None if line.text.starts_with("- ") => self.bullet(line, findings),
@@ -129,15 +158,13 @@ impl Block {
     }
 
     /// Passes a line that is an illustration; inside a field it is part of the field's text.
-    pub(crate) fn illustrate(&mut self, line: &Line<'_>, findings: &mut Findings<'_>) {
+    pub(crate) fn illustrate(&mut self, line: &Line<'a>, findings: &mut Findings) {
         if line.fenced || !is_continuation(line.text) {
             if self.tail == Tail::Open {
                 self.tail = Tail::Interrupted;
             }
         } else if self.tail == Tail::Elsewhere {
-            if let Some(field) = self.current {
-                self.append(field, line.text);
-            }
+            self.append(line);
         } else {
             self.refuse_number(line, "is code or a comment inside the dependencies", findings);
         }
@@ -145,70 +172,74 @@ impl Block {
 
     fn start_dependencies(
         &mut self,
-        line: &Line<'_>,
+        line: &Line<'a>,
         text: &str,
         nested: Option<usize>,
         anchored: bool,
-        findings: &mut Findings<'_>,
+        findings: &mut Findings,
     ) {
         if self.text(Field::Dependencies).is_some() {
-            self.refuse_dependencies(
-                "dependency-field-twice",
-                line,
-                "is a second dependency field of the same task",
-                findings,
-            );
+            let what = "is a second dependency field of the same task";
+            self.refuse_dependencies(Check::DependencyFieldTwice, line, what, findings);
             return;
         }
-        *self.text(Field::Dependencies) = Some(text.trim().to_owned());
-        self.dependencies_line = line.number;
+        self.text(Field::Dependencies).get_or_insert_default().push(line, text);
         self.nested = nested;
         if nested.is_none() {
-            self.current = Some(Field::Dependencies);
+            self.current = Open::Field(Field::Dependencies);
             self.anchored = anchored;
         }
         self.tail = Tail::Open;
     }
 
-    fn bullet(&mut self, line: &Line<'_>, findings: &mut Findings<'_>) {
+    fn bullet(&mut self, line: &Line<'a>, findings: &mut Findings) {
         let started = Field::starting(line.text);
-        self.current = started.map(|(field, _)| field);
         self.anchored = started.is_some();
-        match started {
-            Some((field, text)) => self.append(field, text),
-            None => {
-                self.refuse_annotation(line, findings);
-                if self.tail != Tail::Elsewhere && !line.text.starts_with("- **") {
-                    self.refuse_number(line, "follows the dependencies as a bullet of its own", findings);
-                }
-            }
+        self.current = Open::Nothing;
+        if let Some((field, text)) = started {
+            self.current = Open::Field(field);
+            self.text(field).get_or_insert_default().push(line, text);
+        } else if let Some((kind, text)) = annotation(line.text) {
+            self.annotate(kind, text, line, findings);
+        } else if self.tail != Tail::Elsewhere && !line.text.starts_with("- **") {
+            self.refuse_number(line, "follows the dependencies as a bullet of its own", findings);
         }
         self.nested = None;
         self.tail = Tail::Elsewhere;
     }
 
-    fn continuation(&mut self, line: &Line<'_>, findings: &mut Findings<'_>) {
-        let indentation = line.first_visible() - line.start;
+    fn annotate(&mut self, kind: AnnotationKind, text: &str, line: &Line<'a>, findings: &mut Findings) {
+        if self.version == Some(FormatVersion::Two) {
+            refuse_annotation(kind, &format!("Task {}", self.heading.id), line, findings);
+        }
+        self.current = Open::Annotation;
+        self.annotations.push(Annotation {
+            kind,
+            text: text.trim().to_owned(),
+            line: line.number,
+        });
+    }
+
+    fn continuation(&mut self, line: &Line<'a>, findings: &mut Findings) {
+        let indentation = line.indentation();
         let in_nested = self.nested.is_some_and(|nested| indentation > nested);
         if self.nested.is_some() && !in_nested {
             self.nested = None;
             self.tail = Tail::Elsewhere;
         }
-        match self.current {
-            _ if self.tail == Tail::Interrupted => {
-                self.refuse_number(
-                    line,
-                    "is rendered as part of the dependencies but a line between ends the field",
-                    findings,
-                );
-            }
-            Some(_) if in_nested => self.append(Field::Dependencies, line.text),
-            Some(field) => self.append(field, line.text),
-            None => {}
+        if self.tail == Tail::Interrupted {
+            let what = "is rendered as part of the dependencies but a line between ends the field";
+            self.refuse_number(line, what, findings);
+        } else if in_nested {
+            self.text(Field::Dependencies)
+                .get_or_insert_default()
+                .push(line, line.text);
+        } else {
+            self.append(line);
         }
     }
 
-    fn prose(&mut self, line: &Line<'_>, findings: &mut Findings<'_>) {
+    fn prose(&mut self, line: &Line<'a>, findings: &mut Findings) {
         let follows = match self.tail {
             Tail::Elsewhere => false,
             Tail::Open => true,
@@ -226,7 +257,7 @@ impl Block {
 
     /// Ends the current field, as a blank line does.
     fn interrupt(&mut self) {
-        self.current = None;
+        self.current = Open::Nothing;
         self.anchored = false;
         self.nested = None;
         if self.tail == Tail::Open {
@@ -234,7 +265,7 @@ impl Block {
         }
     }
 
-    fn text(&mut self, field: Field) -> &mut Option<String> {
+    fn text(&mut self, field: Field) -> &mut Option<FieldText<'a>> {
         let [deliverables, done_when, dependencies, citations, effort] = &mut self.texts;
         match field {
             Field::Deliverables => deliverables,
@@ -245,89 +276,100 @@ impl Block {
         }
     }
 
-    fn append(&mut self, field: Field, text: &str) {
-        let so_far = self.text(field).get_or_insert_default();
-        if !so_far.is_empty() {
-            so_far.push('\n');
+    /// Adds a line to what it belongs to.
+    fn append(&mut self, line: &Line<'a>) {
+        match self.current {
+            Open::Field(field) => self.text(field).get_or_insert_default().push(line, line.text),
+            Open::Annotation => {
+                if let Some(annotation) = self.annotations.last_mut() {
+                    annotation.text.push('\n');
+                    annotation.text.push_str(line.text.trim());
+                }
+            }
+            Open::Nothing => {}
         }
-        so_far.push_str(text.trim());
     }
 
-    fn refuse_dependencies(&mut self, code: &'static str, line: &Line<'_>, what: &str, findings: &mut Findings<'_>) {
+    fn refuse_dependencies(&mut self, check: Check, line: &Line<'_>, what: &str, findings: &mut Findings) {
         self.dependencies_refused = true;
-        let place = (BundleFile::Tasks, Some(line.number));
-        findings.add(code, place, format!("{} {what}", quoted(line.text)), ONE_FIELD);
+        let spot = Spot::span(BundleFile::Tasks, line.visible());
+        findings.add(check, spot, format!("{} {what}", quoted(line.text)), ONE_FIELD);
     }
 
     /// Refuses a line near the dependencies when it might name a task; prose is passed over.
-    fn refuse_number(&mut self, line: &Line<'_>, what: &str, findings: &mut Findings<'_>) {
+    fn refuse_number(&mut self, line: &Line<'_>, what: &str, findings: &mut Findings) {
         if line.text.chars().any(char::is_numeric) {
-            self.refuse_dependencies("dependency-continuation", line, what, findings);
+            self.refuse_dependencies(Check::DependencyContinuation, line, what, findings);
         }
     }
 
-    fn refuse_annotation(&self, line: &Line<'_>, findings: &mut Findings<'_>) {
-        let label = line
-            .text
-            .strip_prefix("- **")
-            .and_then(|rest| rest.split_once(":**"))
-            .map(|(label, _)| label);
-        if let Some(label) = label.filter(|label| ANNOTATIONS.contains(label)) {
-            let place = (BundleFile::Tasks, Some(line.number));
-            let message = format!(
-                "state annotation {} on task {} does not exist in format version 2",
-                quoted(label),
-                self.id
-            );
-            findings.add(
-                "state-annotation",
-                place,
-                message,
-                "delete the line: the state is derived from evidence",
-            );
-        }
-    }
-
-    /// Returns the task; missing fields and unreadable dependencies are findings.
-    pub(crate) fn finish(mut self, findings: &mut Findings<'_>) -> Task {
+    /// Returns the task, whose block ends before that line; missing fields and unreadable dependencies are findings.
+    pub(crate) fn finish(mut self, findings: &mut Findings) -> Task {
         for field in Field::ALL {
             let is_known = field == Field::Dependencies && self.dependencies_refused;
             if self.text(field).is_none() && !is_known {
-                let message = format!("task {} has no {} field", self.id, quoted(field.label()));
-                let help = format!("add a `{} …` bullet in column 0", field.label());
                 findings.add(
-                    "task-field-missing",
-                    (BundleFile::Tasks, Some(self.line)),
-                    message,
-                    &help,
+                    Check::TaskField,
+                    Spot::span(BundleFile::Tasks, self.heading.id_span.clone()),
+                    format!("Task {} missing field: {}", self.heading.id, field.name()),
+                    &format!("add a `{} …` bullet in column 0", field.label()),
                 );
             }
         }
-        let mut dependencies = Vec::new();
-        if let Some(text) = self.text(Field::Dependencies).take() {
-            match dependencies::read(&text) {
-                Ok(read) => dependencies = read,
-                Err(problem) => {
-                    let place = (BundleFile::Tasks, Some(self.dependencies_line));
-                    findings.add("dependency-text", place, problem.message, problem.help);
-                }
-            }
-        }
-        let mut take = |field: Field| self.text(field).take().unwrap_or_default();
+        let (dependencies, dependency_spans) = self.dependencies(findings);
+        let mut take = |field: Field| self.text(field).take().map(FieldText::into_text).unwrap_or_default();
         let citations_text = take(Field::Citations);
         Task {
             deliverables: take(Field::Deliverables),
             done_when: take(Field::DoneWhen),
             dependencies,
+            dependency_spans,
             citations: citations(&citations_text),
             citations_text,
             estimated_effort: take(Field::EstimatedEffort),
-            id: self.id,
-            title: self.title,
-            line: self.line,
-            section: self.section,
-            annotations: Vec::new(),
-            dependencies_line: self.dependencies_line,
+            id: self.heading.id,
+            title: self.heading.title,
+            line: self.heading.id_span.line,
+            id_span: self.heading.id_span,
+            section: self.heading.section,
+            annotations: self.annotations,
         }
     }
+
+    fn dependencies(&mut self, findings: &mut Findings) -> (Vec<TaskId>, Vec<Span>) {
+        let Some(field) = self.text(Field::Dependencies).take() else {
+            return (Vec::new(), Vec::new());
+        };
+        match dependencies::read(field.as_str()) {
+            Ok(named) => {
+                let spans = field.spans(named.iter().map(|named| named.at.clone()));
+                (named.into_iter().map(|named| named.id).collect(), spans)
+            }
+            Err(problem) => {
+                let spot = Spot::span(BundleFile::Tasks, field.span(problem.at));
+                findings.add(Check::DependencyText, spot, problem.message, problem.help);
+                (Vec::new(), Vec::new())
+            }
+        }
+    }
+}
+
+/// Returns the state annotation that the line is, and its text.
+pub(crate) fn annotation(line: &str) -> Option<(AnnotationKind, &str)> {
+    let (label, text) = line.strip_prefix("- **")?.split_once(":**")?;
+    let kind = AnnotationKind::ALL.into_iter().find(|kind| kind.name() == label)?;
+    Some((kind, text))
+}
+
+/// Refuses a state annotation; `owner` names the task or, where it has no id, the line.
+pub(crate) fn refuse_annotation(kind: AnnotationKind, owner: &str, line: &Line<'_>, findings: &mut Findings) {
+    findings.add(
+        Check::StateAnnotation,
+        Spot::span(BundleFile::Tasks, line.visible()),
+        format!(
+            "state annotation bullet \"{}\" on {owner} does not exist in format-version 2",
+            kind.name()
+        ),
+        "delete the line: the state is derived from evidence",
+    );
 }

@@ -3,10 +3,10 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
-use orchestrate_core::graph::{Effort, Parking, TaskGraph, TaskNode};
+use orchestrate_core::graph::{Effort, Parking, ParkingPlace, TaskGraph, TaskNode};
 use orchestrate_core::identifier::{SpecId, TaskId};
 
-use crate::{ChangelogEntry, Decision, Gate, ReferenceBullet, Requirement, Task, TestEntry};
+use crate::{ChangelogEntry, Decision, Gate, ReferenceBullet, Requirement, Section, Task, TestEntry};
 
 /// Where a bundle stands (`contract/core.md §1.2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -26,6 +26,16 @@ pub enum Status {
 }
 
 impl Status {
+    /// All of them, in the order of a bundle's life.
+    pub const ALL: [Self; 6] = [
+        Self::Draft,
+        Self::Ready,
+        Self::Active,
+        Self::Done,
+        Self::Retired,
+        Self::Superseded,
+    ];
+
     /// Returns the status as it is written in a header block.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -42,16 +52,7 @@ impl Status {
     /// Returns the status of that name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [
-            Self::Draft,
-            Self::Ready,
-            Self::Active,
-            Self::Done,
-            Self::Retired,
-            Self::Superseded,
-        ]
-        .into_iter()
-        .find(|status| status.name() == name)
+        Self::ALL.into_iter().find(|status| status.name() == name)
     }
 }
 
@@ -135,9 +136,15 @@ impl Bundle {
         });
         let mut parked: BTreeMap<TaskId, Parking> = BTreeMap::new();
         for task in &self.tasks {
-            let Some(place) = task.section.parking() else {
-                continue;
+            let is_candidate = match self.version {
+                FormatVersion::One => task.section == Section::ForwardPlan,
+                // The sections of version 1 mean nothing here; a block in one of them is a finding.
+                FormatVersion::Two => true,
             };
+            if is_candidate {
+                continue;
+            }
+            let place = task.section.parking().unwrap_or(ParkingPlace::Elsewhere);
             let note = task.stored_state().unwrap_or_default().to_owned();
             parked.insert(task.id.clone(), Parking { place, note });
         }

@@ -193,12 +193,11 @@ mod tests {
     use super::*;
 
     fn readings(source: &str) -> Vec<Reading> {
-        let text = crate::text::read(source.as_bytes()).expect("text");
+        let text = crate::text::Document::new(source);
         let markdown = read(text.source);
-        text.lines
-            .iter()
+        text.lines()
             .filter(|line| line.text.contains('X'))
-            .map(|line| markdown.reading(line))
+            .map(|line| markdown.reading(&line))
             .collect()
     }
 

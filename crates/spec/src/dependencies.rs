@@ -2,51 +2,70 @@
 //!
 //! Prose around the ids is read over; whatever might name a task and is no id is refused, so that no dependency is lost.
 
+use core::ops::Range;
+use std::collections::BTreeSet;
+
 use orchestrate_core::identifier::{SpecId, TaskId};
 
+use crate::citation::is_citation;
 use crate::diagnostic::quoted;
-use crate::requirements::is_citation;
+
+/// A task that a dependency text names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) id: TaskId,
+    /// Where in the text.
+    pub(crate) at: Range<usize>,
+}
 
 /// Why a dependency text cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) message: String,
     pub(crate) help: &'static str,
+    /// Where in the text.
+    pub(crate) at: Range<usize>,
 }
 
 const WRITE_IDS: &str = "write task ids separated by commas, such as `1, 2.5`, or `none`";
 
-/// Returns the ids that the text of the whole field names, in the order written, each once.
-pub(crate) fn read(text: &str) -> Result<Vec<TaskId>, Problem> {
-    if text.contains("<!--") {
+/// Returns the tasks that the text of the whole field names, in the order written, each once.
+pub(crate) fn read(text: &str) -> Result<Vec<Named>, Problem> {
+    let whole = 0..text.len();
+    if let Some(start) = text.find("<!--") {
+        let at = start..start + "<!--".len();
         return Err(problem(
             text,
+            at,
             "hides part of its text in a comment",
             "delete the comment",
         ));
     }
-    let text = &without_bullets(text)?;
-    let parts = split_at_parentheses(text)?;
-    let mut ids: Vec<TaskId> = Vec::new();
+    let unmarked = without_bullets(text)?;
+    let parts = split_at_parentheses(text, &unmarked)?;
+    let mut named: Vec<Named> = Vec::new();
+    let mut seen: BTreeSet<TaskId> = BTreeSet::new();
     let mut head = Tokens::new(parts.head);
-    while let Some(token) = head.next() {
+    while let Some((start, token)) = head.next() {
+        let at = start..start + token.len();
         if let Some(id) = id_of(token) {
-            refuse_range(&id, head.clone(), text)?;
-            if !ids.contains(&id) {
-                ids.push(id);
+            refuse_range(&id, &at, head.clone(), text)?;
+            if seen.insert(id.clone()) {
+                let end = start + id.as_str().len();
+                named.push(Named { id, at: start..end });
             }
         } else {
-            refuse_unread(token, head.clone(), text)?;
+            refuse_unread(token, at, head.clone(), text)?;
         }
     }
     refuse_ids_after_parentheses(&parts.tail, text)?;
-    if ids.is_empty() && !says_none(text) {
-        return Err(problem(text, "names no task and does not say `none`", WRITE_IDS));
+    if named.is_empty() && !says_none(&unmarked) {
+        return Err(problem(text, whole, "names no task and does not say `none`", WRITE_IDS));
     }
-    Ok(ids)
+    Ok(named)
 }
 
-fn problem(text: &str, what: &str, help: &'static str) -> Problem {
+fn problem(text: &str, at: Range<usize>, what: &str, help: &'static str) -> Problem {
     let shown = if text.trim().is_empty() {
         "the empty dependency text".to_owned()
     } else {
@@ -55,88 +74,112 @@ fn problem(text: &str, what: &str, help: &'static str) -> Problem {
     Problem {
         message: format!("{shown} {what}"),
         help,
+        at,
     }
 }
 
-/// Returns the text with the markers of a list in it removed; a numbered list would read as ids.
+/// Returns the text with blanks in place of the markers of a list in it; a numbered list would read as ids.
 fn without_bullets(text: &str) -> Result<String, Problem> {
-    let mut lines: Vec<&str> = Vec::new();
-    for line in text.lines() {
-        let line = line.trim();
+    let mut unmarked = String::with_capacity(text.len());
+    for whole in text.split_inclusive('\n') {
+        let start = unmarked.len();
+        let line = whole.trim_start();
+        let indentation = whole.len() - line.len();
         let number = line.split_once(". ").map(|(number, _)| number.trim_start_matches('0'));
-        if !lines.is_empty() && number == Some("1") {
+        if start > 0 && number == Some("1") {
+            let at = start + indentation..start + whole.trim_end().len();
             return Err(problem(
                 text,
+                at,
                 "holds a numbered list, whose numbers look like ids",
                 WRITE_IDS,
             ));
         }
-        let item = ["- ", "* ", "+ "]
-            .into_iter()
-            .find_map(|marker| line.strip_prefix(marker));
-        lines.push(item.unwrap_or(line));
+        let is_item = ["- ", "* ", "+ "].into_iter().any(|marker| line.starts_with(marker));
+        if is_item {
+            unmarked.push_str(&whole[..indentation]);
+            unmarked.push(' ');
+            unmarked.push_str(&line[1..]);
+        } else {
+            unmarked.push_str(whole);
+        }
     }
-    Ok(lines.join("\n"))
+    Ok(unmarked)
 }
 
 /// The text before the first parenthesis, and what stands outside of parentheses after it.
 struct Parts<'a> {
     head: &'a str,
+    /// As long as the whole text, with blanks for what is not part of it.
     tail: String,
 }
 
-fn split_at_parentheses(text: &str) -> Result<Parts<'_>, Problem> {
-    let Some((head, _)) = text.split_once('(') else {
+fn split_at_parentheses<'a>(text: &str, unmarked: &'a str) -> Result<Parts<'a>, Problem> {
+    let Some(first) = unmarked.find('(') else {
         return Ok(Parts {
-            head: text,
+            head: unmarked,
             tail: String::new(),
         });
     };
     let mut depth = 0_u32;
-    let mut tail = String::new();
-    for character in text[head.len()..].chars() {
+    let mut opened = first;
+    let mut tail = " ".repeat(first);
+    for (offset, character) in unmarked[first..].char_indices() {
         match character {
-            '(' => depth += 1,
-            ')' if depth > 0 => {
-                depth -= 1;
-                tail.push(' ');
+            '(' => {
+                if depth == 0 {
+                    opened = first + offset;
+                }
+                depth += 1;
             }
-            outside if depth == 0 => tail.push(outside),
+            ')' if depth > 0 => depth -= 1,
+            outside if depth == 0 => {
+                tail.push(outside);
+                continue;
+            }
             _inside => {}
         }
+        tail.extend(core::iter::repeat_n(' ', character.len_utf8()));
     }
     if depth > 0 {
         return Err(problem(
             text,
+            opened..opened + 1,
             "has a parenthesis that is never closed",
             "close it; text in parentheses is not read",
         ));
     }
-    Ok(Parts { head, tail })
+    Ok(Parts {
+        head: &unmarked[..first],
+        tail,
+    })
 }
 
-/// The words of a text; commas and semicolons separate as blanks do.
+/// The words of a text, each with its offset; commas and semicolons separate as blanks do.
 #[derive(Clone)]
 struct Tokens<'a> {
     rest: &'a str,
+    offset: usize,
 }
 
 impl<'a> Tokens<'a> {
     fn new(text: &'a str) -> Self {
-        Self { rest: text }
+        Self { rest: text, offset: 0 }
     }
 }
 
 impl<'a> Iterator for Tokens<'a> {
-    type Item = &'a str;
+    type Item = (usize, &'a str);
 
-    fn next(&mut self) -> Option<&'a str> {
+    fn next(&mut self) -> Option<(usize, &'a str)> {
         let separates = |character: char| character.is_whitespace() || matches!(character, ',' | ';');
         let start = self.rest.trim_start_matches(separates);
+        let offset = self.offset + self.rest.len() - start.len();
         let end = start.find(separates).unwrap_or(start.len());
         let (token, rest) = start.split_at(end);
         self.rest = rest;
-        if token.is_empty() { None } else { Some(token) }
+        self.offset = offset + end;
+        if token.is_empty() { None } else { Some((offset, token)) }
     }
 }
 
@@ -145,19 +188,27 @@ fn id_of(token: &str) -> Option<TaskId> {
 }
 
 /// Refuses `1 to 3`, which would be read as two tasks.
-fn refuse_range(first: &TaskId, mut after: Tokens<'_>, text: &str) -> Result<(), Problem> {
+fn refuse_range(first: &TaskId, at: &Range<usize>, mut after: Tokens<'_>, text: &str) -> Result<(), Problem> {
     const UNTIL: [&str; 10] = ["to", "through", "thru", "until", "-", "–", "—", "…", "..", "..."];
-    let is_range = after
+    let says_until = after
         .next()
-        .is_some_and(|word| UNTIL.iter().any(|until| word.eq_ignore_ascii_case(until)))
-        && after
-            .find(|word| !is_the_word_task(word))
-            .is_some_and(|word| id_of(word).is_some());
-    if is_range {
-        let what = format!("gives a range from task {first}");
-        return Err(problem(text, &what, "list every id: `1, 2, 3`"));
+        .is_some_and(|(_, word)| UNTIL.iter().any(|until| word.eq_ignore_ascii_case(until)));
+    if !says_until {
+        return Ok(());
     }
-    Ok(())
+    let last = after
+        .find(|(_, word)| !is_the_word_task(word))
+        .filter(|(_, word)| id_of(word).is_some());
+    let Some((start, word)) = last else {
+        return Ok(());
+    };
+    let what = format!("gives a range from task {first}");
+    Err(problem(
+        text,
+        at.start..start + word.len(),
+        &what,
+        "list every id: `1, 2, 3`",
+    ))
 }
 
 fn is_the_word_task(word: &str) -> bool {
@@ -165,7 +216,7 @@ fn is_the_word_task(word: &str) -> bool {
 }
 
 /// Refuses a word that may name a task but is no id.
-fn refuse_unread(token: &str, mut after: Tokens<'_>, text: &str) -> Result<(), Problem> {
+fn refuse_unread(token: &str, at: Range<usize>, mut after: Tokens<'_>, text: &str) -> Result<(), Problem> {
     const SPELLED: [&str; 12] = [
         "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
     ];
@@ -174,14 +225,19 @@ fn refuse_unread(token: &str, mut after: Tokens<'_>, text: &str) -> Result<(), P
     }
     if token.chars().any(char::is_numeric) {
         let what = format!("holds {}, which is not a task id", quoted(token));
-        return Err(problem(text, &what, WRITE_IDS));
+        return Err(problem(text, at, &what, WRITE_IDS));
     }
     if is_foreign(token) {
         let what = format!("names another bundle's task before any parenthesis ({})", quoted(token));
-        return Err(problem(text, &what, "put what is about other bundles in parentheses"));
+        return Err(problem(
+            text,
+            at,
+            &what,
+            "put what is about other bundles in parentheses",
+        ));
     }
     if is_the_word_task(token) {
-        let next = after.next();
+        let next = after.next().map(|(_, word)| word);
         let is_spelled = next.is_some_and(|word| {
             SPELLED
                 .iter()
@@ -189,7 +245,7 @@ fn refuse_unread(token: &str, mut after: Tokens<'_>, text: &str) -> Result<(), P
         });
         if is_spelled || (token.starts_with('T') && next.and_then(id_of).is_none()) {
             let what = format!("has no task id after {}", quoted(token));
-            return Err(problem(text, &what, WRITE_IDS));
+            return Err(problem(text, at, &what, WRITE_IDS));
         }
     }
     Ok(())
@@ -209,7 +265,7 @@ fn is_foreign(token: &str) -> bool {
 /// Refuses ids behind a parenthesis: every reader of the format stops at the first one.
 fn refuse_ids_after_parentheses(tail: &str, text: &str) -> Result<(), Problem> {
     let mut tokens = Tokens::new(tail);
-    while let Some(token) = tokens.next() {
+    while let Some((start, token)) = tokens.next() {
         if is_foreign(token) {
             let names_its_task_next = token.rsplit('/').next().is_some_and(is_the_word_task);
             if names_its_task_next {
@@ -222,7 +278,8 @@ fn refuse_ids_after_parentheses(tail: &str, text: &str) -> Result<(), Problem> {
                 "holds {} after a parenthesis, where it would not be read",
                 quoted(token)
             );
-            return Err(problem(text, &what, "put every id before the first parenthesis"));
+            let at = start..start + token.len();
+            return Err(problem(text, at, &what, "put every id before the first parenthesis"));
         }
     }
     Ok(())
@@ -231,7 +288,7 @@ fn refuse_ids_after_parentheses(tail: &str, text: &str) -> Result<(), Problem> {
 /// Returns whether a text without ids says that there are none.
 fn says_none(text: &str) -> bool {
     const NONE: [&str; 4] = ["none", "nothing", "n/a", "nil"];
-    let first = Tokens::new(text).next().unwrap_or_default();
+    let first = Tokens::new(text).next().map_or("", |(_, word)| word);
     let word = first.trim_matches(|character: char| !character.is_alphanumeric());
     NONE.iter().any(|none| word.eq_ignore_ascii_case(none)) || matches!(text.trim(), "-" | "–" | "—")
 }
@@ -242,7 +299,12 @@ mod tests {
 
     fn shown(text: &str) -> String {
         match read(text) {
-            Ok(ids) => ids.iter().map(TaskId::as_str).collect::<Vec<_>>().join(" "),
+            Ok(named) => {
+                for name in &named {
+                    assert_eq!(&text[name.at.clone()], name.id.as_str(), "{text}");
+                }
+                named.iter().map(|name| name.id.as_str()).collect::<Vec<_>>().join(" ")
+            }
             Err(problem) => format!("refused: {}", problem.message),
         }
     }
@@ -336,5 +398,23 @@ mod tests {
         ] {
             assert!(read(text).is_err(), "{text} {:?}", read(text));
         }
+    }
+
+    #[test]
+    fn a_problem_points_at_the_offending_part() {
+        for (text, part) in [
+            ("1 <!-- 2 -->", "<!--"),
+            ("1, ②, 3", "②"),
+            ("none,\n1. Task 2", "1. Task 2"),
+            ("1, 2 to Task 3 and 4", "2 to Task 3"),
+            ("1 (é) and 2x", "2x"),
+            ("1 (a) (b", "("),
+            ("é, Task six", "Task"),
+            ("1, other/Task 2", "other/Task"),
+        ] {
+            let problem = read(text).expect_err(text);
+            assert_eq!(&text[problem.at.clone()], part, "{text}");
+        }
+        assert_eq!(read("see above").expect_err("prose").at, 0..9);
     }
 }

@@ -6,6 +6,9 @@ use core::ops::Range;
 use orchestrate_core::identifier::{SpecId, printable};
 use orchestrate_core::place::BundleFile;
 
+use crate::check::{Check, Origin};
+use crate::{Span, Status};
+
 /// What a finding means for a bundle (`contract/core.md §2.2`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
@@ -41,7 +44,7 @@ pub struct Diagnostic {
     pub columns: Option<Range<u32>>,
     /// What the finding means for a bundle.
     pub class: Class,
-    /// What it means for this one.
+    /// What it means for this one. A malformed gate is a warning always.
     pub severity: Severity,
     /// What is wrong.
     pub message: String,
@@ -49,6 +52,15 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// A stable word for the rule that was broken, for machines.
     pub code: &'static str,
+}
+
+impl Diagnostic {
+    /// Returns whether the format's own validator knows the check (`contract/core.md §2.3, §2.4`); the others are
+    /// stricter checks of ours.
+    #[must_use]
+    pub fn is_of_the_format(&self) -> bool {
+        Check::of_code(self.code).is_some_and(|check| matches!(check.origin(), Origin::Format(_)))
+    }
 }
 
 impl fmt::Display for Diagnostic {
@@ -62,57 +74,102 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// The findings of one reading, in the order they are found.
-pub(crate) struct Findings<'a> {
-    spec: &'a SpecId,
-    found: Vec<Diagnostic>,
+/// The place of a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spot {
+    file: BundleFile,
+    line: Option<u32>,
+    columns: Option<Range<u32>>,
 }
 
-impl<'a> Findings<'a> {
-    pub(crate) fn new(spec: &'a SpecId) -> Self {
+impl Spot {
+    pub(crate) fn file(file: BundleFile) -> Self {
         Self {
-            spec,
-            found: Vec::new(),
+            file,
+            line: None,
+            columns: None,
         }
     }
 
-    /// Adds a finding; an empty help is none.
-    pub(crate) fn add(
-        &mut self,
-        code: &'static str,
-        (file, line): (BundleFile, Option<u32>),
-        message: String,
-        help: &str,
-    ) {
-        let help = if help.is_empty() { None } else { Some(help.to_owned()) };
-        self.found.push(Diagnostic {
-            spec: self.spec.clone(),
+    pub(crate) fn line(file: BundleFile, line: u32) -> Self {
+        Self {
             file,
-            line,
+            line: Some(line),
             columns: None,
-            class: Class::Hard,
-            severity: Severity::Error,
+        }
+    }
+
+    pub(crate) fn span(file: BundleFile, span: Span) -> Self {
+        Self {
+            file,
+            line: Some(span.line),
+            columns: Some(span.columns).filter(|columns| !columns.is_empty()),
+        }
+    }
+}
+
+/// The findings of one reading.
+#[derive(Default)]
+pub(crate) struct Findings {
+    found: Vec<Found>,
+}
+
+struct Found {
+    check: Check,
+    spot: Spot,
+    message: String,
+    help: String,
+}
+
+impl Findings {
+    /// Adds a finding; an empty help is none.
+    pub(crate) fn add(&mut self, check: Check, spot: Spot, message: String, help: &str) {
+        self.found.push(Found {
+            check,
+            spot,
             message,
-            help,
-            code,
+            help: help.to_owned(),
         });
     }
 
-    /// Returns the findings by file and line.
-    pub(crate) fn into_sorted(mut self) -> Vec<Diagnostic> {
-        self.found.sort_by_key(|finding| (finding.file, finding.line));
-        self.found
+    /// Returns the findings in the format's order, with what they mean for a bundle of that status; `None` is one that
+    /// is in no vocabulary.
+    pub(crate) fn finish(mut self, spec: &SpecId, status: Option<Status>) -> Vec<Diagnostic> {
+        // Those of the format stay in the order in which they were found, ours are put in the order of the lines.
+        self.found.sort_by_key(|found| match found.check.origin() {
+            Origin::Format(number) => (number, false, 0),
+            Origin::Ours(number) => (number, true, found.spot.line.unwrap_or(0)),
+        });
+        let is_in_force = matches!(status, Some(Status::Ready | Status::Active | Status::Done));
+        let diagnostic = |found: Found| {
+            let class = found.check.class();
+            let is_error = (class == Class::Hard || is_in_force) && !found.check.is_always_a_warning();
+            Diagnostic {
+                spec: spec.clone(),
+                file: found.spot.file,
+                line: found.spot.line,
+                columns: found.spot.columns,
+                class,
+                severity: if is_error { Severity::Error } else { Severity::Warning },
+                message: found.message,
+                help: Some(found.help).filter(|help| !help.is_empty()),
+                code: found.check.code(),
+            }
+        };
+        self.found.into_iter().map(diagnostic).collect()
     }
 }
 
 /// Returns the text in quotes for a message: without control characters and not longer than a person reads.
 pub(crate) fn quoted(text: &str) -> String {
     const LONGEST: usize = 80;
-    let text = printable(text.trim());
-    if text.chars().count() <= LONGEST {
-        return format!("\"{text}\"");
+    // Only the start is looked at: a line may be as long as a file.
+    let start: String = text.trim().chars().take(LONGEST + 1).collect();
+    let shown = printable(&start);
+    if shown.chars().count() <= LONGEST {
+        return format!("\"{shown}\"");
     }
-    let start: String = text.chars().take(LONGEST).collect();
+    let start: String = shown.chars().take(LONGEST).collect();
     format!("\"{start}…\"")
 }
 
@@ -123,21 +180,28 @@ mod tests {
     #[test]
     fn a_finding_names_its_place() {
         let spec = SpecId::parse("x").expect("spec");
-        let mut findings = Findings::new(&spec);
+        let mut findings = Findings::default();
         findings.add(
-            "b",
-            (BundleFile::Tasks, Some(41)),
+            Check::TaskHeading,
+            Spot::line(BundleFile::Tasks, 41),
             format!("{} is not a task heading", quoted("### Task\u{1b}[2J 1 ")),
             "write it so",
         );
-        findings.add("a", (BundleFile::Design, None), "is empty".to_owned(), "");
-        let found = findings.into_sorted();
-        assert_eq!(found[0].to_string(), "specs/x/design.md: is empty");
-        assert_eq!(found[0].help, None);
+        findings.add(
+            Check::FileMissing,
+            Spot::file(BundleFile::Design),
+            "is missing".to_owned(),
+            "",
+        );
+        let found = findings.finish(&spec, Some(Status::Draft));
+        assert_eq!(found[0].to_string(), "specs/x/design.md: is missing");
+        assert_eq!((found[0].help.as_ref(), found[0].severity), (None, Severity::Warning));
         assert_eq!(
             found[1].to_string(),
             "specs/x/tasks.md:41: \"### Task[2J 1\" is not a task heading"
         );
+        assert_eq!(found[1].severity, Severity::Error);
+        assert!(found[0].is_of_the_format() && !found[1].is_of_the_format());
     }
 
     #[test]

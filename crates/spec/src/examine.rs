@@ -3,13 +3,16 @@
 use orchestrate_core::identifier::SpecId;
 
 use crate::diagnostic::Findings;
-use crate::{Bundle, BundleFile, BundleFiles, BundleTexts, Diagnostic, FileText, FormatVersion, Severity};
-use crate::{design, mirror, relations, requirements, tasks};
+use crate::mirror::Resolved;
+use crate::source::Source;
+use crate::{Bundle, BundleFiles, BundleTexts, Diagnostic, Severity, Status};
+use crate::{changelog, design, mirror, relations, requirements, source, tasks, test_spec};
 
 /// Everything that can be said of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examination {
-    /// The bundle as far as it could be read; always there when no finding is an error.
+    /// The bundle as far as it could be read; always there when no finding is an error. `None` when the bundle declares
+    /// no format version that is known.
     pub bundle: Option<Bundle>,
     /// All findings, in the order in which the format's validator gives them (`contract/core.md §2.3`).
     pub findings: Vec<Diagnostic>,
@@ -39,38 +42,15 @@ impl Examination {
 /// Reads a bundle of either format version, and checks it.
 #[must_use]
 pub fn examine(spec: &SpecId, files: &BundleFiles) -> Examination {
-    let mut findings = Findings::new(spec);
-    let mut texts = BundleTexts::default();
-    let targets = [
-        &mut texts.requirements,
-        &mut texts.design,
-        &mut texts.tasks,
-        &mut texts.test_spec,
-    ];
-    for ((file, found), target) in files.files().into_iter().zip(targets) {
-        match found {
-            FileText::Present(bytes) => target.clone_from(bytes),
-            FileText::Missing => missing(file, &mut findings),
-            FileText::Unreadable(cause) => unreadable(file, cause, &mut findings),
-        }
-    }
-    let bundle = read(spec, &texts, &mut findings);
+    let mut findings = Findings::default();
+    let contents = source::read(files, &mut findings);
+    let sources = contents.sources(&mut findings);
+    let resolved = mirror::check(&sources, &mut findings);
+    let bundle = read(spec, &sources, &resolved, &mut findings);
     Examination {
         bundle,
-        findings: findings.into_sorted(),
+        findings: findings.finish(spec, resolved.status),
     }
-}
-
-/// Returns the findings that compare a bundle with an earlier state of it (`contract/core.md §2.4`). `reference` is the
-/// name of the git ref that holds the earlier state.
-#[must_use]
-pub fn compare_with_baseline(
-    _spec: &SpecId,
-    _now: &BundleFiles,
-    _baseline: &BundleFiles,
-    _reference: &str,
-) -> Vec<Diagnostic> {
-    Vec::new()
 }
 
 /// Reads a bundle of which every file is there.
@@ -79,52 +59,41 @@ pub fn compare_with_baseline(
 /// All findings, when one of them is an error: the bundle must not be acted on.
 pub fn parse_bundle(spec: &SpecId, texts: &BundleTexts) -> Result<Bundle, Vec<Diagnostic>> {
     let examination = examine(spec, &BundleFiles::from(texts.clone()));
-    match examination.bundle {
-        Some(ref bundle) if examination.errors() == 0 => Ok(bundle.clone()),
-        Some(_) | None => Err(examination.findings),
+    if examination.errors() > 0 {
+        return Err(examination.findings);
     }
+    examination.bundle.ok_or(examination.findings)
 }
 
-fn missing(file: BundleFile, findings: &mut Findings<'_>) {
-    findings.add("file-missing", (file, None), format!("missing file: {file}"), "");
-}
-
-fn unreadable(file: BundleFile, cause: &str, findings: &mut Findings<'_>) {
-    let message = format!("{file}: could not read the file: {cause}");
-    findings.add("file-unreadable", (file, None), message, "");
-}
-
-/// Returns the bundle as far as it can be read; it is whole only without findings.
-fn read(spec: &SpecId, texts: &BundleTexts, findings: &mut Findings<'_>) -> Option<Bundle> {
-    let sources = mirror::decode(texts, findings)?;
-    let [requirements_source, design_source, tasks_source, _test_spec] = &sources;
-    if !mirror::check_version(requirements_source, findings) {
-        return None;
-    }
-    let status = mirror::check(&sources, findings);
-    let body = requirements_source.header.line_count;
-    let requirements = requirements::read(&requirements_source.text, body, findings);
-    let decisions = design::read(&design_source.text, design_source.header.line_count, findings);
-    let list = tasks::read(&tasks_source.text, tasks_source.header.line_count, findings);
+/// Reads what the files hold. Without a known version there is no bundle, but its files are checked all the same.
+fn read(spec: &SpecId, sources: &[Source<'_>; 4], resolved: &Resolved, findings: &mut Findings) -> Option<Bundle> {
+    let [requirements_source, design_source, tasks_source, test_source] = sources;
+    let requirements = requirements::read(requirements_source.body(), findings);
+    let decisions = design::read(design_source.body(), findings);
+    let list = tasks::read(tasks_source, resolved.version, findings);
     relations::check(&list, findings);
+    let tests = test_spec::read(test_source.body());
+    if !test_source.is_missing {
+        test_spec::check_coverage(&requirements, &tests, findings);
+    }
     let title = requirements_source.header.title.as_deref().unwrap_or(spec.as_str());
     Some(Bundle {
         spec: spec.clone(),
-        version: FormatVersion::Two,
-        status: status?,
+        version: resolved.version?,
+        status: resolved.status.unwrap_or(Status::Draft),
         title: title
             .strip_suffix("Requirements")
             .and_then(|start| start.trim_end().strip_suffix('—'))
             .unwrap_or(title)
             .trim()
             .to_owned(),
-        goal: requirements::goal(&requirements_source.text, body),
+        goal: requirements::goal(requirements_source.body()),
         requirements,
         decisions,
         tasks: list.tasks,
         parked: list.parked,
-        gates: Vec::new(),
-        tests: Vec::new(),
-        changelog: Vec::new(),
+        gates: list.gates,
+        tests,
+        changelog: changelog::read(requirements_source.body()),
     })
 }

@@ -1,20 +1,24 @@
 //! Deferral gates (`contract/core.md §1.11, §9.1`): what must happen before a deferred item is looked at again.
 
-use core::ops::Range;
+use core::fmt;
+use std::collections::BTreeSet;
 
 use orchestrate_core::identifier::{SpecId, TaskId};
 
-use crate::Status;
+use crate::check::Check;
+use crate::diagnostic::{Findings, Spot};
+use crate::text::{Line, Span, is_continuation};
+use crate::{BundleFile, Status};
 
 /// One `**Gate:**` of `tasks.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gate {
     /// The line of the bullet that holds it; the gate's own line when it stands in no bullet.
     pub line: u32,
-    /// The line of the `**Gate:**` mark.
-    pub mark_line: u32,
-    /// Where the mark stands in that line: in characters, counted from 1, the end excluded.
-    pub columns: Range<u32>,
+    /// The span of the `**Gate:**` mark.
+    pub mark: Span,
+    /// It stands in a bullet, as it must.
+    pub is_in_bullet: bool,
     /// The bold title of the bullet, without a period at its end; `None` when it has none.
     pub title: Option<String>,
     /// How sure its author was, where the bullet says so.
@@ -58,6 +62,16 @@ pub enum Atom {
     After(Date),
 }
 
+impl fmt::Display for Atom {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TaskCompleted(task) => write!(formatter, "task {task} completed"),
+            Self::SpecStatus(spec, status) => write!(formatter, "spec {spec} {}", status.name().to_ascii_lowercase()),
+            Self::After(date) => write!(formatter, "after {date}"),
+        }
+    }
+}
+
 /// A day of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date {
@@ -67,4 +81,397 @@ pub struct Date {
     pub month: u8,
     /// The day of the month, from 1.
     pub day: u8,
+}
+
+impl Date {
+    /// Returns the day of a text `YYYY-MM-DD`, nothing when the calendar has no such day.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let shape = bytes.len() == 10
+            && bytes.iter().enumerate().all(|(index, byte)| match index {
+                4 | 7 => *byte == b'-',
+                _digit => byte.is_ascii_digit(),
+            });
+        if !shape {
+            return None;
+        }
+        let (year, rest) = text.split_once('-')?;
+        let (month, day) = rest.split_once('-')?;
+        let date = Self {
+            year: year.parse().ok()?,
+            month: month.parse().ok()?,
+            day: day.parse().ok()?,
+        };
+        (date.day >= 1 && date.day <= date.days_of_month()).then_some(date)
+    }
+
+    const fn days_of_month(self) -> u8 {
+        let is_leap = self.year.is_multiple_of(4) && (!self.year.is_multiple_of(100) || self.year.is_multiple_of(400));
+        match self.month {
+            1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+            4 | 6 | 9 | 11 => 30,
+            2 if is_leap => 29,
+            2 => 28,
+            _none => 0,
+        }
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+    }
+}
+
+const MARK: &str = "**Gate:**";
+
+/// Collects the gates while the lines of `tasks.md` go by.
+#[derive(Default)]
+pub(crate) struct GateReader<'a> {
+    bullet: Option<Bullet<'a>>,
+    gates: Vec<Gate>,
+}
+
+struct Bullet<'a> {
+    line: u32,
+    parts: Vec<&'a str>,
+    mark: Option<Span>,
+}
+
+fn mark_of(line: &Line<'_>) -> Option<Span> {
+    let start = line.text.find(MARK)?;
+    Some(line.span(start..start + MARK.len()))
+}
+
+impl<'a> GateReader<'a> {
+    /// Takes the next line that is no illustration.
+    pub(crate) fn line(&mut self, line: &Line<'a>) {
+        if line.text.starts_with("- ") {
+            self.end_bullet();
+            self.bullet = Some(Bullet {
+                line: line.number,
+                parts: vec![line.text.strip_prefix("- ").unwrap_or_default()],
+                mark: mark_of(line),
+            });
+        } else if is_continuation(line.text) && self.bullet.is_some() {
+            if let Some(bullet) = &mut self.bullet {
+                bullet.parts.push(line.text);
+                if bullet.mark.is_none() {
+                    bullet.mark = mark_of(line);
+                }
+            }
+        } else if !line.text.trim_matches([' ', '\t']).is_empty() {
+            self.end_bullet();
+            if let Some(mark) = mark_of(line) {
+                self.gates.push(loose_gate(line, mark));
+            }
+        }
+    }
+
+    /// Ends the open bullet, as a code fence does.
+    pub(crate) fn end_bullet(&mut self) {
+        if let Some(bullet) = self.bullet.take()
+            && let Some(mark) = bullet.mark
+        {
+            self.gates.push(gate(bullet.line, &folded(&bullet.parts), mark));
+        }
+    }
+
+    /// Returns the gates in file order. A structured one that cannot be evaluated is a finding.
+    pub(crate) fn finish(mut self, tasks: &BTreeSet<&TaskId>, findings: &mut Findings) -> Vec<Gate> {
+        self.end_bullet();
+        for gate in &mut self.gates {
+            refuse_unknown_tasks(gate, tasks);
+            if let GateCondition::Malformed(reasons) = &gate.condition {
+                let message = format!("a gate cannot be evaluated: {}", reasons.join("; "));
+                findings.add(
+                    Check::GateMalformed,
+                    Spot::span(BundleFile::Tasks, gate.mark.clone()),
+                    message,
+                    "write `GATE(when: task <id> completed and spec <id> <status> and after <date>)`, or plain prose after `**Gate:**`",
+                );
+            }
+        }
+        self.gates
+    }
+}
+
+/// Returns the parts as one line with single blanks.
+fn folded(parts: &[&str]) -> String {
+    let words: Vec<&str> = parts
+        .iter()
+        .flat_map(|part| part.split([' ', '\t']))
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join(" ")
+}
+
+fn loose_gate(line: &Line<'_>, mark: Span) -> Gate {
+    let gate = gate(line.number, &folded(&[line.text]), mark);
+    Gate {
+        title: None,
+        is_in_bullet: false,
+        condition: GateCondition::Malformed(vec!["gate outside a deferral bullet".to_owned()]),
+        ..gate
+    }
+}
+
+fn gate(line: u32, text: &str, mark: Span) -> Gate {
+    let (before, after) = text.split_once(MARK).unwrap_or((text, ""));
+    let after = after.split_once(" Citations:").map_or(after, |(start, _)| start).trim();
+    Gate {
+        line,
+        mark,
+        is_in_bullet: true,
+        title: title(text),
+        confidence: confidence(before),
+        text: after.to_owned(),
+        condition: condition(after),
+    }
+}
+
+/// Returns the text between the first pair of double stars, unless that is the gate's mark.
+fn title(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once("**")?;
+    let (title, _) = rest.split_once("**")?;
+    let title = title.strip_suffix('.').unwrap_or(title);
+    (title != "Gate:" && !title.is_empty()).then(|| title.to_owned())
+}
+
+fn confidence(before: &str) -> Option<Confidence> {
+    let says = |word: &str| {
+        let label = format!("Confidence: {word}");
+        before.match_indices(&label).any(|(start, _)| {
+            let next = before[start + label.len()..].chars().next();
+            !next.is_some_and(|next| next.is_ascii_lowercase())
+        })
+    };
+    [
+        ("low", Confidence::Low),
+        ("medium", Confidence::Medium),
+        ("high", Confidence::High),
+    ]
+    .into_iter()
+    .find_map(|(word, confidence)| says(word).then_some(confidence))
+}
+
+fn condition(text: &str) -> GateCondition {
+    let Some(rest) = text.strip_prefix("GATE(when:") else {
+        return GateCondition::Prose;
+    };
+    let malformed = |reason: &str| GateCondition::Malformed(vec![reason.to_owned()]);
+    let Some((condition, behind)) = rest.split_once(')') else {
+        return malformed("unterminated GATE(when: ...)");
+    };
+    if !matches!(behind.trim(), "" | ".") {
+        return malformed("trailing content after the closing parenthesis");
+    }
+    if condition.trim().is_empty() {
+        return malformed("empty condition");
+    }
+    let read: Vec<Result<Atom, Refusal>> = condition.split(" and ").map(atom).collect();
+    if read.iter().all(|atom| matches!(atom, Err(Refusal::Unrecognised(_)))) {
+        return malformed(
+            "no atom is in the closed grammar; a condition that it cannot express is written as plain prose after **Gate:**",
+        );
+    }
+    let reasons: Vec<String> = read
+        .iter()
+        .filter_map(|atom| atom.as_ref().err().map(Refusal::reason))
+        .collect();
+    if reasons.is_empty() {
+        GateCondition::All(read.into_iter().filter_map(Result::ok).collect())
+    } else {
+        GateCondition::Malformed(reasons)
+    }
+}
+
+/// Why an atom is none; the text is the atom's.
+enum Refusal {
+    UnknownTask(String),
+    UnknownSpec(String),
+    InvalidDate(String),
+    Unrecognised(String),
+}
+
+impl Refusal {
+    fn reason(&self) -> String {
+        let (what, atom) = match self {
+            Self::UnknownTask(atom) => ("unknown task in atom", atom),
+            Self::UnknownSpec(atom) => ("unknown spec in atom", atom),
+            Self::InvalidDate(atom) => ("invalid date in atom", atom),
+            Self::Unrecognised(atom) => ("unrecognized atom", atom),
+        };
+        format!("{what}: {}", orchestrate_core::identifier::printable(atom))
+    }
+}
+
+fn atom(text: &str) -> Result<Atom, Refusal> {
+    let text = text.trim();
+    let words: Vec<&str> = text.split_ascii_whitespace().collect();
+    match words[..] {
+        ["task", task, "completed"] => TaskId::parse(task)
+            .map(Atom::TaskCompleted)
+            .map_err(|_| Refusal::UnknownTask(text.to_owned())),
+        ["spec", spec, status] => {
+            let Some(status) = status_of(status) else {
+                return Err(Refusal::Unrecognised(text.to_owned()));
+            };
+            SpecId::parse(spec)
+                .map(|spec| Atom::SpecStatus(spec, status))
+                .map_err(|_| Refusal::UnknownSpec(text.to_owned()))
+        }
+        ["after", date] => Date::parse(date)
+            .map(Atom::After)
+            .ok_or_else(|| Refusal::InvalidDate(text.to_owned())),
+        _ => Err(Refusal::Unrecognised(text.to_owned())),
+    }
+}
+
+fn status_of(word: &str) -> Option<Status> {
+    Status::ALL
+        .into_iter()
+        .find(|status| word == status.name().to_ascii_lowercase())
+}
+
+/// A task atom is about a task of this bundle.
+fn refuse_unknown_tasks(gate: &mut Gate, tasks: &BTreeSet<&TaskId>) {
+    let GateCondition::All(atoms) = &gate.condition else {
+        return;
+    };
+    let unknown: Vec<String> = atoms
+        .iter()
+        .filter(|atom| matches!(atom, Atom::TaskCompleted(task) if !tasks.contains(task)))
+        .map(|atom| Refusal::UnknownTask(atom.to_string()).reason())
+        .collect();
+    if !unknown.is_empty() {
+        gate.condition = GateCondition::Malformed(unknown);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Document;
+
+    fn gates(source: &str) -> (Vec<Gate>, usize) {
+        let one = TaskId::parse("1").expect("id");
+        let text = Document::new(source);
+        let mut reader = GateReader::default();
+        for line in text.lines() {
+            reader.line(&line);
+        }
+        let mut findings = Findings::default();
+        let gates = reader.finish(&BTreeSet::from([&one]), &mut findings);
+        let spec = SpecId::parse("x").expect("spec");
+        (gates, findings.finish(&spec, Some(Status::Ready)).len())
+    }
+
+    fn condition_of(text: &str) -> String {
+        let (gates, findings) = gates(&format!("- **A.** b **Gate:** {text}\n"));
+        let shown = match &gates[0].condition {
+            GateCondition::Prose => "prose".to_owned(),
+            GateCondition::All(atoms) => {
+                let atoms: Vec<String> = atoms.iter().map(ToString::to_string).collect();
+                atoms.join(" & ")
+            }
+            GateCondition::Malformed(reasons) => format!("malformed: {}", reasons.join("; ")),
+        };
+        assert_eq!(findings > 0, shown.starts_with("malformed"), "{text}");
+        shown
+    }
+
+    #[test]
+    fn conditions_of_the_contract() {
+        let cases = [
+            ("when the moon is blue", "prose"),
+            ("not `GATE(when: x)`", "prose"),
+            ("GATE(when: task 1 completed)", "task 1 completed"),
+            ("GATE(when:  task  1\n  completed ).", "task 1 completed"),
+            (
+                "GATE(when: task 1 completed and after 2026-01-01 and spec beta ready) Citations: D-1",
+                "task 1 completed & after 2026-01-01 & spec beta ready",
+            ),
+            ("GATE(when: task 1 completed", "malformed: unterminated GATE(when: ...)"),
+            (
+                "GATE(when: task 1 completed) soon",
+                "malformed: trailing content after the closing parenthesis",
+            ),
+            ("GATE(when: )", "malformed: empty condition"),
+            (
+                "GATE(when: task 9 completed and after 2026-02-29)",
+                "malformed: invalid date in atom: after 2026-02-29",
+            ),
+            (
+                "GATE(when: task 9 completed and spec beta ready)",
+                "malformed: unknown task in atom: task 9 completed",
+            ),
+            (
+                "GATE(when: task x completed and it rains)",
+                "malformed: unknown task in atom: task x completed; unrecognized atom: it rains",
+            ),
+            (
+                "GATE(when: spec Beta ready)",
+                "malformed: unknown spec in atom: spec Beta ready",
+            ),
+            (
+                "GATE(when: it rains)",
+                "malformed: no atom is in the closed grammar; a condition that it cannot express is written as plain prose after **Gate:**",
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(condition_of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn bullets_hold_gates() {
+        let (gates, findings) = gates(
+            "- **Later thing.** Why. Confidence: low\n\n  and more\n  **Gate:** when  asked\n- **Gate:** no title\n- Confidence: higher **Gate:** x\nprose **Gate:** lost\n- none\n",
+        );
+        let shown: Vec<String> = gates
+            .iter()
+            .map(|gate| {
+                format!(
+                    "{} {}:{} {} {:?} {}",
+                    gate.line,
+                    gate.mark.line,
+                    gate.mark.columns.start,
+                    gate.title.as_deref().unwrap_or("-"),
+                    gate.confidence,
+                    gate.text
+                )
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "1 4:3 Later thing Some(Low) when asked",
+                "5 5:3 - None no title",
+                "6 6:22 - None x",
+                "7 7:7 - None lost",
+            ]
+        );
+        assert_eq!(findings, 1);
+    }
+
+    #[test]
+    fn days_are_days_of_the_calendar() {
+        for day in ["2024-02-29", "2026-12-31", "2000-02-29"] {
+            assert_eq!(Date::parse(day).map(|day| day.to_string()).as_deref(), Some(day));
+        }
+        for text in [
+            "2026-02-29",
+            "1900-02-29",
+            "2026-13-01",
+            "2026-00-01",
+            "2026-01-00",
+            "2026-04-31",
+            "26-01-01",
+            "2026-1-01",
+        ] {
+            assert_eq!(Date::parse(text), None, "{text}");
+        }
+    }
 }

@@ -112,7 +112,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Header {
 }
 
 /// Returns a header value as it is compared: printable ASCII only, without blanks at its end (`contract/core.md §2.2`).
-fn visible(value: &[u8]) -> String {
+pub(crate) fn visible(value: &[u8]) -> String {
     let kept: String = value
         .iter()
         .filter(|byte| matches!(byte, 0x20..=0x7e))

@@ -8,15 +8,19 @@
 //! see rendered, disagree so that a task or a dependency would appear or vanish, the bundle is refused with its line.
 
 pub mod anchor;
+mod baseline;
 mod block;
 pub mod brief;
 mod bundle;
 mod changelog;
+mod check;
+mod citation;
 mod commonmark;
 mod dependencies;
 mod design;
 mod diagnostic;
 mod examine;
+mod field;
 mod files;
 mod gates;
 mod header;
@@ -26,15 +30,18 @@ mod parking;
 mod relations;
 mod requirements;
 mod section;
+mod source;
+mod task_heading;
 mod tasks;
 mod test_spec;
 mod text;
 
+pub use baseline::compare_with_baseline;
 pub use bundle::{Bundle, FormatVersion, Status};
 pub use changelog::ChangelogEntry;
 pub use design::Decision;
 pub use diagnostic::{Class, Diagnostic, Severity};
-pub use examine::{Examination, compare_with_baseline, examine, parse_bundle};
+pub use examine::{Examination, examine, parse_bundle};
 pub use files::{BundleFiles, BundleTexts, FileText, LARGEST_FILE};
 pub use gates::{Atom, Confidence, Date, Gate, GateCondition};
 pub use orchestrate_core::place::BundleFile;
@@ -43,3 +50,4 @@ pub use requirements::Requirement;
 pub use section::{Annotation, AnnotationKind, Completion, Section};
 pub use tasks::Task;
 pub use test_spec::TestEntry;
+pub use text::Span;

@@ -58,10 +58,10 @@ pub(crate) fn names_a_section(text: &str) -> Option<&'static str> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DependencyLabel<'a> {
     None,
-    /// The field in column 0; `anchored` when it is spelled as the anchor hashes it.
+    /// The field in column 0; `is_exact` when it is spelled as the format has it, so that the anchor hashes it.
     Field {
         text: &'a str,
-        anchored: bool,
+        is_exact: bool,
     },
     /// The field as a bullet inside another bullet.
     Nested {
@@ -79,10 +79,10 @@ pub(crate) fn dependency_label<'a>(line: &Line<'a>, markdown: &Markdown) -> Depe
     let labels = bold_labels(line, markdown);
     let exact = [("- **Dependencies:**", true), ("- **Dependencies**:", false)]
         .into_iter()
-        .find_map(|(label, anchored)| body.strip_prefix(label).map(|text| (text, anchored)));
+        .find_map(|(label, is_exact)| body.strip_prefix(label).map(|text| (text, is_exact)));
     match exact {
         Some(_) if labels != [indentation + 2] => DependencyLabel::Odd,
-        Some((text, anchored)) if indentation == 0 => DependencyLabel::Field { text, anchored },
+        Some((text, is_exact)) if indentation == 0 => DependencyLabel::Field { text, is_exact },
         Some((text, _)) => DependencyLabel::Nested { text, indentation },
         None if !labels.is_empty() || resembles_dependency_field(body, indentation) => DependencyLabel::Odd,
         None => DependencyLabel::None,
@@ -233,7 +233,7 @@ mod tests {
             };
             match dependency_label(&line, &crate::commonmark::read(text)) {
                 DependencyLabel::None => "none".to_owned(),
-                DependencyLabel::Field { text, anchored } => format!("field{text} {anchored}"),
+                DependencyLabel::Field { text, is_exact } => format!("field{text} {is_exact}"),
                 DependencyLabel::Nested { text, indentation } => format!("nested{text} {indentation}"),
                 DependencyLabel::Odd => "odd".to_owned(),
             }

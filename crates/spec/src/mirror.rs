@@ -1,211 +1,255 @@
-//! What the header blocks of the four files must agree on (`contract/core.md §1.2, §2.3`).
+//! What the header blocks of the four files must say and agree on (`contract/core.md §1.2, §2.2, §2.3`, checks 3 to 12
+//! without 8).
 
-use crate::bundle::Status;
-use crate::diagnostic::{Findings, quoted};
-use crate::header::{Header, Lookup};
-use crate::text::Text;
-use crate::{BundleFile, BundleTexts};
+use crate::bundle::{FormatVersion, Status};
+use crate::check::Check;
+use crate::diagnostic::{Findings, Spot};
+use crate::header::{Lookup, visible};
+use crate::source::Source;
 
-/// A decoded file with its header block.
-pub(crate) struct Source<'a> {
-    pub(crate) file: BundleFile,
-    pub(crate) text: Text<'a>,
-    pub(crate) header: Header,
+/// What the header blocks say of the whole bundle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Resolved {
+    /// `Draft` when none is declared, `None` when the declared one is in no vocabulary.
+    pub(crate) status: Option<Status>,
+    /// The status as declared; what the other files must mirror.
+    status_text: String,
+    /// `None` when nothing usable is declared.
+    pub(crate) version: Option<FormatVersion>,
 }
 
-/// Returns the four decoded files, or findings about those that cannot be decoded.
-pub(crate) fn decode<'a>(texts: &'a BundleTexts, findings: &mut Findings<'_>) -> Option<[Source<'a>; 4]> {
-    let mut sources = Vec::new();
-    for (file, bytes) in texts.files() {
-        match crate::text::read(bytes) {
-            Ok(text) => {
-                let header = crate::header::parse(text.source.as_bytes());
-                sources.push(Source { file, text, header });
-            }
-            Err(unreadable) => {
-                let message = format!("cannot read the file as text: it holds {}", unreadable.what);
-                findings.add(
-                    "not-text",
-                    (file, Some(unreadable.line)),
-                    message,
-                    "store the file as UTF-8 text",
-                );
-            }
-        }
-    }
-    sources.try_into().ok()
-}
-
-/// Returns whether the bundle is of format version 2; if not, that is a finding.
-pub(crate) fn check_version(requirements: &Source<'_>, findings: &mut Findings<'_>) -> bool {
-    const HELP: &str = "declare `**Format-version:** 2` once, in the header block at the top of every file";
-    let whole = (requirements.file, None);
-    match requirements.header.load_bearing("Format-version") {
-        Lookup::One(entry) if entry.value == "2" => return true,
-        Lookup::One(entry) => {
-            let place = (requirements.file, Some(entry.line));
-            let is_number = !entry.value.is_empty() && entry.value.bytes().all(|byte| byte.is_ascii_digit());
-            match entry.value.as_str() {
-                "1" => findings.add(
-                    "format-version",
-                    place,
-                    "format version 1 is not read yet".to_owned(),
-                    "migration to version 2 comes with a later release; until then use a version 2 bundle",
-                ),
-                "" => findings.add(
-                    "format-version",
-                    place,
-                    "the Format-version declaration is empty".to_owned(),
-                    HELP,
-                ),
-                value if is_number => findings.add(
-                    "format-version",
-                    place,
-                    format!("format version {} is not supported", quoted(value)),
-                    HELP,
-                ),
-                value => findings.add(
-                    "format-version",
-                    place,
-                    format!("{} is not a format version", quoted(value)),
-                    HELP,
-                ),
-            }
-        }
-        Lookup::Missing => findings.add(
-            "format-version",
-            whole,
-            "there is no Format-version in the header block".to_owned(),
-            HELP,
-        ),
-        Lookup::Duplicate(line) => {
-            findings.add(
-                "header-duplicate",
-                (requirements.file, Some(line)),
-                "Format-version is declared a second time".to_owned(),
-                HELP,
-            );
-        }
-    }
-    false
-}
-
-/// Returns the bundle's stored status, and adds a finding for everything that the header blocks get wrong.
-pub(crate) fn check(sources: &[Source<'_>; 4], findings: &mut Findings<'_>) -> Option<Status> {
+/// Returns what the header blocks say, and adds a finding for everything that they get wrong.
+pub(crate) fn check(sources: &[Source<'_>; 4], findings: &mut Findings) -> Resolved {
+    let resolved = resolve(sources, findings);
     let [requirements, siblings @ ..] = sources;
-    for source in sources {
-        if let Some(line) = source.text.open_fence {
-            let message = "the code fence that opens here is never closed".to_owned();
-            findings.add(
-                "open-fence",
-                (source.file, Some(line)),
-                message,
-                "close it with three backticks in column 0",
-            );
+    if resolved.status == Some(Status::Superseded) {
+        check_superseded_by(requirements, findings);
+    }
+    let declared_version = value(requirements, "Format-version");
+    for sibling in siblings.iter().filter(|sibling| !sibling.is_missing) {
+        check_status_mirror(sibling, &resolved.status_text, findings);
+        if let Some(version) = declared_version.as_ref() {
+            check_version_mirror(sibling, version, findings);
         }
     }
-    for source in siblings {
-        for key in ["Status", "Format-version"] {
-            if let Lookup::Duplicate(line) = source.header.load_bearing(key) {
-                let message = format!("{key} is declared a second time in the header block");
-                findings.add(
-                    "header-duplicate",
-                    (source.file, Some(line)),
-                    message,
-                    "keep one declaration",
-                );
-            }
+    check_vocabulary(requirements, &resolved, findings);
+    if resolved.version == Some(FormatVersion::Two) {
+        for source in sources.iter().filter(|source| !source.is_missing && !source.is_refused) {
+            check_execution(source, findings);
         }
     }
-    let status = stored_status(requirements, findings)?;
-    match status {
-        Status::Ready => {
-            for source in siblings {
-                check_mirror(source, "Status", status.name(), findings);
-                check_mirror(source, "Format-version", "2", findings);
-            }
-            for source in sources {
-                check_execution(source, findings);
-            }
-        }
-        Status::Superseded => check_superseded_by(requirements, findings),
-        // Gaps of these are warnings, which nobody reads yet (`contract/core.md §2.2`).
-        Status::Draft | Status::Active | Status::Done | Status::Retired => {}
-    }
-    Some(status)
+    resolved
 }
 
-fn stored_status(requirements: &Source<'_>, findings: &mut Findings<'_>) -> Option<Status> {
-    const HELP: &str = "declare one of Draft, Ready, Retired, Superseded as `**Status:** …` in the header block";
-    let entry = match requirements.header.load_bearing("Status") {
-        Lookup::One(entry) => entry,
-        Lookup::Missing => {
+/// Returns the status that the header blocks resolve to, without findings; `None` when it is in no vocabulary.
+pub(crate) fn status_of(sources: &[Source<'_>; 4]) -> Option<Status> {
+    resolve(sources, &mut Findings::default()).status
+}
+
+/// Returns the status as declared, `Draft` when none is; without findings.
+pub(crate) fn status_text(sources: &[Source<'_>; 4]) -> String {
+    resolve(sources, &mut Findings::default()).status_text
+}
+
+/// Returns the text of a load-bearing key, nothing when the file declares none or more than one.
+fn value(source: &Source<'_>, key: &str) -> Option<String> {
+    match source.header.load_bearing(key) {
+        Lookup::One(entry) => Some(entry.value.clone()),
+        Lookup::Missing | Lookup::Duplicate(_) => None,
+    }
+}
+
+/// As [`value`]; a second declaration is a finding.
+fn read(source: &Source<'_>, key: &str, findings: &mut Findings) -> Option<String> {
+    if let Lookup::Duplicate(line) = source.header.load_bearing(key) {
+        let message = format!(
+            "{}: unparseable {key}: declaration (more than one in-header declaration, the second at line {line})",
+            source.file
+        );
+        findings.add(
+            Check::HeaderDuplicate,
+            Spot::line(source.file, line),
+            message,
+            "keep one declaration",
+        );
+    }
+    value(source, key)
+}
+
+fn resolve(sources: &[Source<'_>; 4], findings: &mut Findings) -> Resolved {
+    let [requirements, siblings @ ..] = sources;
+    let (status, version) = if requirements.is_missing {
+        let status = siblings.iter().find_map(|sibling| value(sibling, "Status"));
+        (status, agreed_version(requirements, siblings, findings))
+    } else {
+        let version = read(requirements, "Format-version", findings);
+        check_version(version.as_deref(), requirements, findings);
+        let status = read(requirements, "Status", findings);
+        if status.is_none() {
             findings.add(
-                "status",
-                (requirements.file, None),
-                "there is no Status in the header block".to_owned(),
-                HELP,
+                Check::StatusMissing,
+                requirements.spot(),
+                "missing Status: header (defaulting to Draft)".to_owned(),
+                "write `**Status:** Draft` in the header block, below the title",
             );
-            return None;
         }
-        Lookup::Duplicate(line) => {
-            let message = "Status is declared a second time in the header block".to_owned();
-            findings.add(
-                "header-duplicate",
-                (requirements.file, Some(line)),
-                message,
-                "keep one declaration",
-            );
-            return None;
-        }
+        (status, version)
     };
-    let place = (requirements.file, Some(entry.line));
-    match Status::from_name(&entry.value) {
-        Some(Status::Active | Status::Done) => {
-            let message = format!("status {} is derived in format version 2, never stored", entry.value);
-            findings.add("status", place, message, HELP);
-            None
-        }
-        Some(status @ (Status::Draft | Status::Ready | Status::Retired | Status::Superseded)) => Some(status),
-        None => {
-            findings.add(
-                "status",
-                place,
-                format!("{} is not a status", quoted(&entry.value)),
-                HELP,
-            );
-            None
-        }
+    let status_text = status.unwrap_or_else(|| Status::Draft.name().to_owned());
+    Resolved {
+        status: Status::from_name(&status_text),
+        status_text,
+        version: match version.as_deref() {
+            Some("1") => Some(FormatVersion::One),
+            Some("2") => Some(FormatVersion::Two),
+            Some(_) | None => None,
+        },
     }
 }
 
-fn check_mirror(source: &Source<'_>, key: &str, expected: &str, findings: &mut Findings<'_>) {
-    let (line, message) = match source.header.load_bearing(key) {
-        Lookup::One(entry) if entry.value == expected => return,
-        // Already a finding.
-        Lookup::Duplicate(_) => return,
-        Lookup::One(entry) => (
-            Some(entry.line),
-            format!("{key} is {}, requirements.md says {expected}", quoted(&entry.value)),
+/// Returns the version that the files declare where `requirements.md` is missing.
+fn agreed_version(requirements: &Source<'_>, siblings: &[Source<'_>], findings: &mut Findings) -> Option<String> {
+    let declared: Vec<(&Source<'_>, String)> = siblings
+        .iter()
+        .filter_map(|sibling| Some((sibling, value(sibling, "Format-version")?)))
+        .collect();
+    let Some(((first, version), others)) = declared.split_first() else {
+        check_version(None, requirements, findings);
+        return None;
+    };
+    if others.iter().all(|(_, other)| other == version) {
+        check_version(Some(version), first, findings);
+        return Some(version.clone());
+    }
+    let shown: Vec<String> = declared
+        .iter()
+        .map(|(sibling, version)| format!("{}: {version}", sibling.file))
+        .collect();
+    let message = format!(
+        "conflicting Format-version declarations across sibling files ({})",
+        shown.join(", ")
+    );
+    findings.add(
+        Check::VersionConflict,
+        first.spot(),
+        message,
+        "restore requirements.md, or declare one version in all files",
+    );
+    None
+}
+
+fn check_version(version: Option<&str>, source: &Source<'_>, findings: &mut Findings) {
+    const HELP: &str = "declare `**Format-version:** 2` once, in the header block at the top of every file";
+    let is_number = |value: &str| value.bytes().all(|byte| byte.is_ascii_digit());
+    let message = match version {
+        Some("1" | "2") => return,
+        None | Some("") => "missing or empty Format-version: declaration (expected 1 or 2)".to_owned(),
+        Some(value) if is_number(value) => format!("unsupported format-version: {value} (1 and 2 are supported)"),
+        Some(value) => format!("unparseable format-version: {value} (expected 1 or 2)"),
+    };
+    findings.add(Check::FormatVersion, key_spot(source, "Format-version"), message, HELP);
+}
+
+/// Returns the place of a key's value, or of the file.
+fn key_spot(source: &Source<'_>, key: &str) -> Spot {
+    let Lookup::One(entry) = source.header.load_bearing(key) else {
+        return source.spot();
+    };
+    let index = usize::try_from(entry.line).unwrap_or(usize::MAX).saturating_sub(1);
+    let span = source.text.lines().nth(index).map(|line| {
+        let value = line.text.split_once(":**").map_or("", |(_, value)| value);
+        line.tail(value)
+    });
+    span.map_or_else(
+        || Spot::line(source.file, entry.line),
+        |span| Spot::span(source.file, span),
+    )
+}
+
+fn check_superseded_by(requirements: &Source<'_>, findings: &mut Findings) {
+    let has_pointer = requirements
+        .text
+        .lines()
+        .any(|line| !line.fenced && line.text.starts_with("**Superseded-by:**"));
+    if !has_pointer {
+        findings.add(
+            Check::SupersededBy,
+            key_spot(requirements, "Status"),
+            "Superseded status requires a **Superseded-by:** pointer".to_owned(),
+            "write `**Superseded-by:** specs/<spec>/`",
+        );
+    }
+}
+
+fn check_status_mirror(sibling: &Source<'_>, expected: &str, findings: &mut Findings) {
+    let message = match read(sibling, "Status", findings) {
+        Some(found) if found == expected => return,
+        Some(found) => format!(
+            "{}: Status mirror mismatch: {found} (requirements.md resolves {expected})",
+            sibling.file
         ),
-        Lookup::Missing => (
-            None,
-            format!("there is no {key} in the header block, requirements.md says {expected}"),
+        None => format!("{}: missing Status: header (mirror of requirements.md)", sibling.file),
+    };
+    findings.add(
+        Check::MirrorStatus,
+        key_spot(sibling, "Status"),
+        message,
+        &format!("write `**Status:** {expected}`"),
+    );
+}
+
+fn check_version_mirror(sibling: &Source<'_>, expected: &str, findings: &mut Findings) {
+    let message = match read(sibling, "Format-version", findings) {
+        Some(found) if found == expected => return,
+        Some(found) => format!(
+            "{}: Format-version mirror mismatch: {found} (requirements.md declares {expected})",
+            sibling.file
+        ),
+        None => format!(
+            "{}: missing Format-version: header (requirements.md declares {expected})",
+            sibling.file
         ),
     };
     findings.add(
-        "header-mirror",
-        (source.file, line),
+        Check::MirrorVersion,
+        key_spot(sibling, "Format-version"),
         message,
-        &format!("write `**{key}:** {expected}`"),
+        &format!("write `**Format-version:** {expected}`"),
     );
+}
+
+fn check_vocabulary(requirements: &Source<'_>, resolved: &Resolved, findings: &mut Findings) {
+    const STORED: &str = "Draft, Ready, Retired or Superseded";
+    let is_two = resolved.version == Some(FormatVersion::Two);
+    let spot = key_spot(requirements, "Status");
+    match resolved.status {
+        Some(status @ (Status::Active | Status::Done)) if is_two => {
+            let message = format!("stored status {status} is derived in format-version 2 (store {STORED})");
+            findings.add(
+                Check::StatusDerived,
+                spot,
+                message,
+                "store `**Status:** Ready`: the rest is derived",
+            );
+        }
+        Some(_) => {}
+        None => {
+            let known = if is_two {
+                STORED
+            } else {
+                "Draft, Ready, Active, Done, Retired or Superseded"
+            };
+            let message = format!("unknown status: {} (expected {known})", resolved.status_text);
+            findings.add(Check::StatusUnknown, spot, message, "write one of these");
+        }
+    }
 }
 
 const EXECUTION: &str = "**Execution:** derived — see the status render";
 
-fn check_execution(source: &Source<'_>, findings: &mut Findings<'_>) {
+fn check_execution(source: &Source<'_>, findings: &mut Findings) {
     let mut other = None;
-    for line in source.text.lines.iter().filter(|line| !line.fenced) {
+    for line in source.text.lines().filter(|line| !line.fenced) {
         if line.text == EXECUTION {
             return;
         }
@@ -214,31 +258,24 @@ fn check_execution(source: &Source<'_>, findings: &mut Findings<'_>) {
         }
     }
     let help = format!("write `{EXECUTION}` below Format-version");
-    let message = match other {
-        Some(line) => format!("{} is not the execution line of format version 2", quoted(line.text)),
-        None => "there is no `**Execution:**` line".to_owned(),
+    let Some(line) = other else {
+        let message = format!(
+            "{}: missing **Execution:** pointer line (format-version 2 header)",
+            source.file
+        );
+        findings.add(Check::ExecutionMissing, source.spot(), message, &help);
+        return;
     };
+    let value = line.text.strip_prefix("**Execution:**").unwrap_or_default();
+    let message = format!(
+        "{}: non-canonical **Execution:** pointer line: {} (compared byte by byte)",
+        source.file,
+        visible(value.trim().as_bytes())
+    );
     findings.add(
-        "execution-line",
-        (source.file, other.map(|line| line.number)),
+        Check::ExecutionLine,
+        Spot::span(source.file, line.visible()),
         message,
         &help,
     );
-}
-
-fn check_superseded_by(requirements: &Source<'_>, findings: &mut Findings<'_>) {
-    let has_pointer = requirements
-        .text
-        .lines
-        .iter()
-        .any(|line| !line.fenced && line.text.starts_with("**Superseded-by:**"));
-    if !has_pointer {
-        let message = "a superseded bundle does not name its successor".to_owned();
-        findings.add(
-            "superseded-by",
-            (requirements.file, None),
-            message,
-            "write `**Superseded-by:** specs/<spec>/`",
-        );
-    }
 }

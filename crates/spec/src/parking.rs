@@ -1,11 +1,16 @@
-//! Reference bullets: how a person, or a halt, takes a task out of selection (`contract/core.md §1.8`).
+//! Reference bullets: how a person, or a halt, takes a task out of selection (`contract/core.md §1.8, §2.3` check 16).
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::graph::ParkingPlace;
-use orchestrate_core::identifier::TaskId;
+use orchestrate_core::identifier::{TaskId, printable};
 
+use crate::check::Check;
 use crate::commonmark::Markdown;
+use crate::diagnostic::{Findings, Spot, quoted};
 use crate::lookalike::without_list_marker;
-use crate::text::Line;
+use crate::text::{Line, Span, is_continuation};
+use crate::{BundleFile, FormatVersion, Section};
 
 /// A bullet that parks a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,11 +23,15 @@ pub struct ReferenceBullet {
     pub note: String,
     /// The line of the bullet in `tasks.md`.
     pub line: u32,
+    /// The last line of the bullet's text, which may be wrapped.
+    pub last_line: u32,
+    /// The span of the task's id.
+    pub task_span: Span,
 }
 
 /// What a bullet is to the parked tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Bullet<'a> {
+enum Bullet<'a> {
     Prose,
     Reference {
         task: TaskId,
@@ -32,9 +41,11 @@ pub(crate) enum Bullet<'a> {
     Rejected(&'a str),
 }
 
+const MARK: &str = "- **Task ";
+
 /// Returns what a line in column 0 is to the parked tasks.
-pub(crate) fn bullet(line: &str) -> Bullet<'_> {
-    let Some((token, rest)) = line.strip_prefix("- **Task ").and_then(|rest| rest.split_once("**")) else {
+fn bullet(line: &str) -> Bullet<'_> {
+    let Some((token, rest)) = line.strip_prefix(MARK).and_then(|rest| rest.split_once("**")) else {
         return Bullet::Prose;
     };
     let is_blank = |character: char| character == ' ' || character == '\t';
@@ -58,9 +69,162 @@ pub(crate) fn bullet(line: &str) -> Bullet<'_> {
     }
 }
 
+/// Collects the reference bullets while the lines of `tasks.md` go by.
+#[derive(Default)]
+pub(crate) struct ParkingReader<'a> {
+    references: Vec<ReferenceBullet>,
+    rejected: Vec<(&'a str, Span)>,
+    /// The line before belongs to the last reference.
+    is_open: bool,
+}
+
+impl<'a> ParkingReader<'a> {
+    /// Takes the next line that is no illustration and no heading.
+    pub(crate) fn line(
+        &mut self,
+        line: &Line<'a>,
+        section: Section,
+        version: Option<FormatVersion>,
+        markdown: &Markdown,
+        findings: &mut Findings,
+    ) {
+        if self.is_open && is_continuation(line.text) {
+            if let Some(reference) = self.references.last_mut() {
+                reference.last_line = line.number;
+            }
+            return;
+        }
+        self.is_open = false;
+        let is_two = version == Some(FormatVersion::Two);
+        let parking = section.parking().filter(|place| place.is_a_persons());
+        let span = |token: &str| line.span(MARK.len()..MARK.len() + token.len());
+        match (parking, bullet(line.text)) {
+            (Some(_), Bullet::Prose) if resembles_reference(line, markdown) => {
+                let what = "looks like a bullet that parks a task, but would not park it";
+                misplaced(line, what, "start it with `- ` in column 0", findings);
+            }
+            (Some(place), Bullet::Reference { task, note }) => {
+                self.references.push(ReferenceBullet {
+                    task_span: span(task.as_str()),
+                    task,
+                    place,
+                    note,
+                    line: line.number,
+                    last_line: line.number,
+                });
+                self.is_open = true;
+            }
+            (Some(_), Bullet::Rejected(token)) => self.rejected.push((token, span(token))),
+            (None, Bullet::Reference { .. }) if is_two && section != Section::Preamble => {
+                let help = "move it under `## Awaiting input`, `## Deferred` or `## Out of scope`";
+                misplaced(
+                    line,
+                    "names a task but would not park it in this section",
+                    help,
+                    findings,
+                );
+            }
+            (_, Bullet::Prose) | (None, Bullet::Reference { .. } | Bullet::Rejected(_)) => {}
+        }
+    }
+
+    /// Returns the bullets that park a task, in file order, one for each task.
+    pub(crate) fn finish(
+        self,
+        tasks: &BTreeSet<&TaskId>,
+        version: Option<FormatVersion>,
+        findings: &mut Findings,
+    ) -> Vec<ReferenceBullet> {
+        let is_two = version == Some(FormatVersion::Two);
+        let mut first: BTreeMap<TaskId, ParkingPlace> = BTreeMap::new();
+        let mut kept = Vec::new();
+        for reference in self.references {
+            let is_unknown = !tasks.contains(&reference.task);
+            if is_unknown && is_two {
+                refuse_unknown(&reference, findings);
+            }
+            match first.get(&reference.task) {
+                Some(place) if is_two => refuse_second(&reference, *place, findings),
+                // In version 1 such a bullet is prose: the section of the block decides.
+                Some(_) => {}
+                None if is_unknown && !is_two => {}
+                None => {
+                    first.insert(reference.task.clone(), reference.place);
+                    kept.push(reference);
+                }
+            }
+        }
+        for (token, span) in self.rejected.iter().filter(|_| is_two) {
+            refuse_rejected(token, span, findings);
+        }
+        kept
+    }
+}
+
+fn misplaced(line: &Line<'_>, what: &str, help: &str, findings: &mut Findings) {
+    findings.add(
+        Check::ReferenceMisplaced,
+        Spot::span(BundleFile::Tasks, line.visible()),
+        format!("{} {what}", quoted(line.text)),
+        help,
+    );
+}
+
+fn refuse_unknown(reference: &ReferenceBullet, findings: &mut Findings) {
+    findings.add(
+        Check::ReferenceUnknown,
+        Spot::span(BundleFile::Tasks, reference.task_span.clone()),
+        format!(
+            "reference bullet at tasks.md:{} names unknown task id {} ({})",
+            reference.line,
+            reference.task,
+            reference.place.section()
+        ),
+        "name a task under `## Tasks`",
+    );
+}
+
+fn refuse_second(reference: &ReferenceBullet, first: ParkingPlace, findings: &mut Findings) {
+    let here = reference.place.section();
+    let places = if first == reference.place {
+        format!("twice in {here}")
+    } else {
+        format!("{} and {here}", first.section())
+    };
+    findings.add(
+        Check::ReferenceTwice,
+        Spot::span(BundleFile::Tasks, reference.task_span.clone()),
+        format!(
+            "Task {} is named by more than one reference bullet ({places}; one bullet parks a task)",
+            reference.task
+        ),
+        "keep one bullet for each parked task",
+    );
+}
+
+fn refuse_rejected(token: &str, span: &Span, findings: &mut Findings) {
+    let is_shown = token
+        .chars()
+        .any(|character| !character.is_control() && !character.is_whitespace());
+    let shown = if is_shown {
+        printable(token)
+    } else {
+        "(empty or unprintable)".to_owned()
+    };
+    findings.add(
+        Check::ReferenceRejected,
+        Spot::span(BundleFile::Tasks, span.clone()),
+        format!(
+            "reference bullet task id at tasks.md:{} fails the task-id grammar and is rejected: {shown}",
+            span.line
+        ),
+        "write `- **Task <id>** — <why>`",
+    );
+}
+
 /// Returns whether a line, rendered, is a bullet that parks a task, while the format passes it over: indented by up to
 /// three blanks, or with another marker.
-pub(crate) fn resembles_reference(line: &Line<'_>, markdown: &Markdown) -> bool {
+fn resembles_reference(line: &Line<'_>, markdown: &Markdown) -> bool {
     let body = line.text.trim_start_matches([' ', '\t']);
     let Some(text) = without_list_marker(body) else {
         return false;
@@ -96,6 +260,7 @@ mod tests {
             ("- **Task six** x", Bullet::Rejected("six")),
             ("- **Task ** x", Bullet::Rejected("")),
             ("- **Task 4.** x", Bullet::Rejected("4.")),
+            ("- **Task a b** x", Bullet::Prose),
             ("- **Task force red.** x", Bullet::Prose),
             ("- **Task 7 unterminated", Bullet::Prose),
             (" - **Task 7** x", Bullet::Prose),

@@ -1,16 +1,20 @@
-//! `requirements.md` (`contract/core.md §1.4`): the goal and the requirement bullets.
+//! `requirements.md` (`contract/core.md §1.4, §2.3` check 8): the goal and the requirement bullets.
 
 use std::collections::BTreeSet;
 
 use crate::BundleFile;
-use crate::diagnostic::Findings;
-use crate::text::{Text, dedented};
+use crate::check::Check;
+use crate::citation::{citations, is_requirement_id};
+use crate::diagnostic::{Findings, Spot};
+use crate::text::{Document, Line, Span, dedented};
 
 /// One requirement bullet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
     /// Its id, as in `REQ-A1.2`.
     pub id: String,
+    /// The heading of its group, without the hashes, as in `REQ-A — Reading`.
+    pub group: String,
     /// Its text behind the id, with its line breaks, citation included.
     pub text: String,
     /// The decision and requirement ids that it cites, in the order written; repetitions stay.
@@ -19,106 +23,132 @@ pub struct Requirement {
     pub superseded: bool,
     /// The line of its bullet in `requirements.md`.
     pub line: u32,
+    /// The span of its id.
+    pub id_span: Span,
 }
 
-/// Returns whether the word is a decision's or a requirement's id (`contract/core.md §0.3`).
-pub(crate) fn is_citation(word: &str) -> bool {
-    is_decision_id(word) || is_requirement_id(word)
+/// A bullet that is being read.
+struct Bullet<'a> {
+    id: &'a str,
+    group: &'a str,
+    id_span: Span,
+    lines: Vec<&'a str>,
+    /// The lines that are no illustration.
+    live: Vec<&'a str>,
 }
 
-pub(crate) fn is_decision_id(word: &str) -> bool {
-    word.strip_prefix("D-").is_some_and(is_number)
-}
-
-fn is_requirement_id(word: &str) -> bool {
-    let Some(rest) = word.strip_prefix("REQ-") else {
-        return false;
+/// Returns the requirements in file order. What the format asks of them and they lack is a finding.
+pub(crate) fn read<'a>(body: impl Iterator<Item = Line<'a>>, findings: &mut Findings) -> Vec<Requirement> {
+    let mut requirements = Vec::new();
+    let mut seen = BTreeSet::new();
+    let mut group: Option<&str> = None;
+    let mut current: Option<Bullet<'_>> = None;
+    let mut finish = |bullet: Option<Bullet<'_>>, findings: &mut Findings| {
+        requirements.extend(bullet.map(|bullet| bullet.finish(findings)));
     };
-    let Some(numbers) = rest.strip_prefix(|letter: char| letter.is_ascii_uppercase()) else {
-        return false;
-    };
-    numbers
-        .split_once('.')
-        .is_some_and(|(group, member)| is_number(group) && is_number(member))
-}
-
-fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Returns the decision and requirement ids that a text names (`contract/core.md §1.4`).
-pub(crate) fn citations(text: &str) -> Vec<String> {
-    text.split(|character: char| !(character.is_ascii_alphanumeric() || matches!(character, '.' | '-')))
-        .map(|word| word.strip_suffix('.').unwrap_or(word))
-        .filter(|word| is_citation(word))
-        .map(str::to_owned)
-        .collect()
-}
-
-/// Returns the requirements in file order; a repeated id is a finding.
-pub(crate) fn read(text: &Text<'_>, body_from: usize, findings: &mut Findings<'_>) -> Vec<Requirement> {
-    let mut bullets: Vec<(String, u32, Vec<&str>)> = Vec::new();
-    let mut in_group = false;
-    let mut in_bullet = false;
-    for line in text.lines.iter().skip(body_from) {
-        if !line.fenced && line.text.starts_with("## ") {
-            in_group = line.text.starts_with("## REQ-");
-            in_bullet = false;
-        } else if !line.fenced && line.text.starts_with("- ") {
-            let bullet = if in_group { requirement_bullet(line.text) } else { None };
-            in_bullet = bullet.is_some();
-            if let Some((id, rest)) = bullet {
-                bullets.push((id.to_owned(), line.number, vec![rest]));
+    for line in body {
+        if line.fenced {
+            // An illustration is a part of the text, but nothing in it means anything.
+            if let Some(bullet) = &mut current {
+                bullet.lines.push(dedented(line.text));
             }
-        } else if in_bullet && let Some((_, _, body)) = bullets.last_mut() {
-            body.push(dedented(line.text));
+        } else if let Some(heading) = line.text.strip_prefix("## ") {
+            finish(current.take(), findings);
+            group = heading.starts_with("REQ-").then(|| heading.trim());
+        } else if line.text.starts_with("- ") {
+            finish(current.take(), findings);
+            let Some(group) = group else { continue };
+            match bullet(&line) {
+                Some((id, id_span, rest)) => {
+                    check_duplicate(id, &id_span, &mut seen, findings);
+                    current = Some(Bullet {
+                        id,
+                        group,
+                        id_span,
+                        lines: vec![rest],
+                        live: vec![rest],
+                    });
+                }
+                None => refuse_bullet(&line, findings),
+            }
+        } else if let Some(bullet) = &mut current {
+            bullet.lines.push(dedented(line.text));
+            bullet.live.push(line.text);
         }
     }
-    let mut seen = BTreeSet::new();
-    bullets
-        .into_iter()
-        .map(|(id, line, body)| {
-            if !seen.insert(id.clone()) {
-                let place = (BundleFile::Requirements, Some(line));
-                findings.add(
-                    "requirement-duplicate",
-                    place,
-                    format!("{id} is defined a second time"),
-                    "give it an id of its own",
-                );
-            }
-            requirement(id, line, &body.join("\n"))
-        })
+    finish(current, findings);
+    requirements
+}
+
+/// Returns the id of a requirement bullet, its span, and the text behind it.
+fn bullet<'a>(line: &Line<'a>) -> Option<(&'a str, Span, &'a str)> {
+    const MARK: &str = "- **";
+    let (id, rest) = line.text.strip_prefix(MARK)?.split_once("**")?;
+    is_requirement_id(id).then(|| (id, line.span(MARK.len()..MARK.len() + id.len()), rest))
+}
+
+/// Returns the ids of all requirement bullets, in whatever section they stand (`contract/core.md §2.4`).
+pub(crate) fn ids_anywhere(text: &Document<'_>) -> Vec<String> {
+    text.lines()
+        .filter(|line| !line.fenced)
+        .filter_map(|line| bullet(&line).map(|(id, _, _)| id.to_owned()))
         .collect()
 }
 
-fn requirement_bullet(line: &str) -> Option<(&str, &str)> {
-    let (id, rest) = line.strip_prefix("- **")?.split_once("**")?;
-    if is_requirement_id(id) { Some((id, rest)) } else { None }
+impl Bullet<'_> {
+    fn finish(self, findings: &mut Findings) -> Requirement {
+        let text = self.lines.join("\n").trim().to_owned();
+        let live = self.live.join("\n");
+        let cites = live.find("(Cites:");
+        let superseded = live.contains("**Superseded-by: REQ-");
+        if cites.is_none() && !superseded {
+            findings.add(
+                Check::RequirementCitation,
+                Spot::span(BundleFile::Requirements, self.id_span.clone()),
+                format!("{} has no citation annotation (*(Cites: ...)*)", self.id),
+                "end the bullet with the decisions or sources it stands on, as in `*(Cites: D-1.)*`",
+            );
+        }
+        let cited = cites.map(|start| citations(&live[start..])).unwrap_or_default();
+        Requirement {
+            citations: cited.into_iter().filter(|cited| cited != self.id).collect(),
+            superseded,
+            id: self.id.to_owned(),
+            group: self.group.to_owned(),
+            text,
+            line: self.id_span.line,
+            id_span: self.id_span,
+        }
+    }
 }
 
-fn requirement(id: String, line: u32, body: &str) -> Requirement {
-    let text = body.trim().to_owned();
-    let cited = text
-        .find("(Cites:")
-        .map(|start| citations(&text[start..]))
-        .unwrap_or_default();
-    Requirement {
-        citations: cited.into_iter().filter(|cited| *cited != id).collect(),
-        superseded: text.contains("**Superseded-by: REQ-"),
-        id,
-        text,
-        line,
+fn check_duplicate<'a>(id: &'a str, span: &Span, seen: &mut BTreeSet<&'a str>, findings: &mut Findings) {
+    if !seen.insert(id) {
+        findings.add(
+            Check::RequirementDuplicate,
+            Spot::span(BundleFile::Requirements, span.clone()),
+            format!("duplicate REQ-ID {id}"),
+            "give it an id of its own",
+        );
     }
+}
+
+fn refuse_bullet(line: &Line<'_>, findings: &mut Findings) {
+    findings.add(
+        Check::RequirementBullet,
+        Spot::span(BundleFile::Requirements, line.visible()),
+        format!(
+            "prose-only bullet or non-conforming REQ-ID at requirements.md:{} (a bullet of a REQ group starts with its id in bold)",
+            line.number
+        ),
+        "write `- **REQ-<letter><number>.<number>** …`, or make it a paragraph",
+    );
 }
 
 /// Returns the text under `## Goal`, with its line breaks; empty when there is none.
-pub(crate) fn goal(text: &Text<'_>, body_from: usize) -> String {
-    let is_heading = |line: &&crate::text::Line<'_>| !line.fenced && line.text.starts_with("## ");
-    let lines: Vec<&str> = text
-        .lines
-        .iter()
-        .skip(body_from)
+pub(crate) fn goal<'a>(body: impl Iterator<Item = Line<'a>>) -> String {
+    let is_heading = |line: &Line<'_>| !line.fenced && line.text.starts_with("## ");
+    let lines: Vec<&str> = body
         .skip_while(|line| !(is_heading(line) && line.text.trim_end() == "## Goal"))
         .skip(1)
         .take_while(|line| !is_heading(line))
@@ -130,46 +160,70 @@ pub(crate) fn goal(text: &Text<'_>, body_from: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Status;
     use orchestrate_core::identifier::SpecId;
 
-    fn requirements(source: &str) -> (Vec<Requirement>, usize) {
-        let spec = SpecId::parse("x").expect("spec");
-        let mut findings = Findings::new(&spec);
-        let text = crate::text::read(source.as_bytes()).expect("text");
-        let found = read(&text, 0, &mut findings);
-        (found, findings.into_sorted().len())
+    fn requirements(source: &str) -> (Vec<Requirement>, Vec<String>) {
+        let mut findings = Findings::default();
+        let found = read(Document::new(source).lines(), &mut findings);
+        let shown = findings
+            .finish(&SpecId::parse("x").expect("spec"), Some(Status::Ready))
+            .into_iter()
+            .map(|finding| finding.message)
+            .collect();
+        (found, shown)
     }
 
     #[test]
     fn bullets_of_requirement_groups() {
         let (found, findings) = requirements(
-            "## Goal\n- **REQ-A1.1** not here\n## REQ-A — a\n- **REQ-A1.1** The tool SHALL\n  do it.\n  *(Cites: D-1, REQ-A1.1, REQ-B2.3; obs:12345678.)*\n- prose\n  more\n```\n- **REQ-A1.9** no\n```\n- **REQ-A1.2** old **Superseded-by: REQ-A1.1**\n\n## Changelog\n- **REQ-A1.3** no\n",
+            "## Goal\n- **REQ-A1.1** not here\n## REQ-A — a\n- **REQ-A1.1** The tool SHALL\n  do it.\n  *(Cites: D-1, REQ-A1.1, REQ-B2.3; obs:12345678.)*\n```\n- **REQ-A1.9** no\n```\n- **REQ-A1.2** old **Superseded-by: REQ-A1.1**\n\n## Changelog\n- **REQ-A1.3** no\n",
         );
-        assert_eq!(findings, 0);
+        assert_eq!(findings, [""; 0]);
         assert_eq!(
             found
                 .iter()
                 .map(|requirement| (requirement.id.as_str(), requirement.line, requirement.superseded))
                 .collect::<Vec<_>>(),
-            [("REQ-A1.1", 4, false), ("REQ-A1.2", 12, true)]
+            [("REQ-A1.1", 4, false), ("REQ-A1.2", 10, true)]
+        );
+        assert_eq!(
+            (found[0].group.as_str(), found[0].id_span.columns.clone()),
+            ("REQ-A — a", 5..13)
         );
         assert_eq!(found[0].citations, ["D-1", "REQ-B2.3"]);
-        assert_eq!(
-            found[0].text,
-            "The tool SHALL\ndo it.\n*(Cites: D-1, REQ-A1.1, REQ-B2.3; obs:12345678.)*"
+        assert!(
+            found[0]
+                .text
+                .starts_with("The tool SHALL\ndo it.\n*(Cites: D-1, REQ-A1.1, REQ-B2.3; obs:12345678.)*")
         );
     }
 
     #[test]
-    fn a_repeated_id_is_a_finding() {
-        assert_eq!(requirements("## REQ-A\n- **REQ-A1.1** a\n- **REQ-A1.1** b\n").1, 1);
+    fn what_the_format_asks_of_a_bullet() {
+        let (_, findings) = requirements(
+            "## REQ-A\n- **REQ-A1.1** a (Cites: D-1)\n- **REQ-A1.1** b\n- prose\n- **REQ-a1** c\n- **REQ-A1.2 **\n## Other\n- prose\n",
+        );
+        let starts: Vec<&str> = findings
+            .iter()
+            .map(|message| message.split(" (").next().unwrap_or_default())
+            .collect();
+        assert_eq!(
+            starts,
+            [
+                "duplicate REQ-ID REQ-A1.1",
+                "REQ-A1.1 has no citation annotation",
+                "prose-only bullet or non-conforming REQ-ID at requirements.md:4",
+                "prose-only bullet or non-conforming REQ-ID at requirements.md:5",
+                "prose-only bullet or non-conforming REQ-ID at requirements.md:6",
+            ]
+        );
     }
 
     #[test]
-    fn ids_are_whole_words() {
-        assert_eq!(
-            citations("D-1, D-, D-1a, XD-1, REQ-A1.2. REQ-a1.2 REQ-A1 REQ-AB1.2 (D-07)"),
-            ["D-1", "REQ-A1.2", "D-07"]
-        );
+    fn ids_of_an_earlier_state_count_in_every_section() {
+        let text = Document::new("## Goal\n- **REQ-A1.1** a\n```\n- **REQ-A1.2** b\n```\n");
+        assert_eq!(ids_anywhere(&text), ["REQ-A1.1"]);
+        assert_eq!(ids_anywhere(&text.ignoring_fences()), ["REQ-A1.1", "REQ-A1.2"]);
     }
 }

@@ -2,6 +2,8 @@
 
 use orchestrate_core::graph::ParkingPlace;
 
+use crate::Date;
+
 /// Where in `tasks.md` something stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Section {
@@ -111,11 +113,78 @@ pub struct Annotation {
     pub line: u32,
 }
 
+impl Annotation {
+    /// Returns what the annotation of a completed task says, in either of its two exact forms.
+    #[must_use]
+    pub fn completion(&self) -> Option<Completion> {
+        if self.kind != AnnotationKind::Status {
+            return None;
+        }
+        let rest = self.text.strip_prefix("Completed · ")?;
+        let (pull_request, rest) = match rest.strip_prefix("PR #") {
+            Some(numbered) => {
+                let (number, rest) = numbered.split_once(' ')?;
+                (Some(number.parse().ok()?), rest)
+            }
+            None => (None, rest),
+        };
+        let merged = Date::parse(rest.strip_prefix("merged ")?)?;
+        Some(Completion { pull_request, merged })
+    }
+}
+
 /// What the annotation of a completed task says (`contract/core.md §1.7`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
     /// The number of the pull request.
     pub pull_request: Option<u64>,
-    /// The day it was merged, as written, `YYYY-MM-DD`.
-    pub merged: String,
+    /// The day it was merged.
+    pub merged: Date,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn completions_have_two_forms() {
+        let completion = |text: &str| {
+            let annotation = Annotation {
+                kind: AnnotationKind::Status,
+                text: text.to_owned(),
+                line: 1,
+            };
+            let completion = annotation.completion()?;
+            Some((completion.pull_request, completion.merged.to_string()))
+        };
+        let day = || "2026-01-02".to_owned();
+        assert_eq!(
+            completion("Completed · PR #12 merged 2026-01-02"),
+            Some((Some(12), day()))
+        );
+        assert_eq!(completion("Completed · merged 2026-01-02"), Some((None, day())));
+        for text in [
+            "Completed",
+            "Completed · PR #x merged 2026-01-02",
+            "Done · merged 2026-01-02",
+            "Completed · merged 2026-02-30",
+        ] {
+            assert_eq!(completion(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_two_sections_hold_candidates() {
+        let candidates: Vec<&str> = Section::NAMED
+            .into_iter()
+            .filter(|section| section.parking().is_none())
+            .map(Section::name)
+            .collect();
+        assert_eq!(candidates, ["Tasks", "Forward plan"]);
+        assert!(
+            Section::NAMED
+                .into_iter()
+                .all(|section| Section::from_name(section.name()) == Some(section))
+        );
+    }
 }

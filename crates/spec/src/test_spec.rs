@@ -1,4 +1,12 @@
-//! `test-spec.md` (`contract/core.md §1.12`): how each requirement is verified.
+//! `test-spec.md` (`contract/core.md §1.12, §2.3` check 17): how each requirement is verified.
+
+use std::collections::BTreeSet;
+
+use crate::check::Check;
+use crate::citation::{citations, is_requirement_id};
+use crate::diagnostic::{Findings, Spot};
+use crate::text::Line;
+use crate::{BundleFile, Requirement};
 
 /// One heading of level 3 in `test-spec.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,4 +19,77 @@ pub struct TestEntry {
     pub tags: Vec<String>,
     /// The line of the heading in `test-spec.md`.
     pub line: u32,
+}
+
+/// Returns the entries in file order.
+pub(crate) fn read<'a>(lines: impl Iterator<Item = Line<'a>>) -> Vec<TestEntry> {
+    lines
+        .filter(|line| !line.fenced)
+        .filter_map(|line| {
+            let heading = line.text.strip_prefix("### ")?.trim();
+            Some(TestEntry {
+                requirements: citations(heading)
+                    .into_iter()
+                    .filter(|id| is_requirement_id(id))
+                    .collect(),
+                heading: heading.to_owned(),
+                tags: tags(heading),
+                line: line.number,
+            })
+        })
+        .collect()
+}
+
+fn tags(heading: &str) -> Vec<String> {
+    let bracket = heading.strip_suffix(']').and_then(|open| open.rsplit_once('['));
+    let Some((_, inner)) = bracket else {
+        return Vec::new();
+    };
+    let tags = inner.split('+').map(str::trim).filter(|tag| !tag.is_empty());
+    tags.map(str::to_owned).collect()
+}
+
+/// Adds a finding for every requirement in force that no entry names.
+pub(crate) fn check_coverage(requirements: &[Requirement], entries: &[TestEntry], findings: &mut Findings) {
+    let covered: BTreeSet<&str> = entries
+        .iter()
+        .flat_map(|entry| entry.requirements.iter().map(String::as_str))
+        .collect();
+    for requirement in requirements.iter().filter(|requirement| !requirement.superseded) {
+        if !covered.contains(requirement.id.as_str()) {
+            findings.add(
+                Check::RequirementUntested,
+                Spot::span(BundleFile::Requirements, requirement.id_span.clone()),
+                format!("{} has no test-spec entry", requirement.id),
+                &format!("add `### {} — <name> [test]` to test-spec.md", requirement.id),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Document;
+
+    #[test]
+    fn entries_name_requirements_and_tags() {
+        let source = "## REQ-A\n### REQ-A1.1, REQ-A1.2 — a, see D-1 [test + manual]\n```\n### REQ-A1.3 — no [test]\n```\n### Notes\n### REQ-A1.4–A1.6: b [x] more\n#### REQ-A1.7\n";
+        let entries = read(Document::new(source).lines());
+        let shown: Vec<String> = entries
+            .iter()
+            .map(|entry| {
+                format!(
+                    "{}: {} [{}]",
+                    entry.line,
+                    entry.requirements.join(" "),
+                    entry.tags.join(" ")
+                )
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            ["2: REQ-A1.1 REQ-A1.2 [test manual]", "6:  []", "7: REQ-A1.4 []"]
+        );
+    }
 }

@@ -6,7 +6,7 @@ mod common;
 use orchestrate_core::identifier::TaskId;
 use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::brief::{AnchorForm, Freshness, freshness, parse_sign_off};
-use orchestrate_spec::parse_bundle;
+use orchestrate_spec::{BundleFiles, examine};
 
 use common::{read_texts, shared, spec};
 
@@ -17,7 +17,7 @@ fn real_bundles_give_the_golden_values() {
         return;
     };
     let golden = std::fs::read_to_string(folder.join("golden.tsv")).expect("golden values");
-    let mut of_version_2 = 0;
+    let mut bundles = 0;
     for row in golden.lines().skip(1) {
         let columns: Vec<&str> = row.split('\t').collect();
         let [
@@ -35,20 +35,16 @@ fn real_bundles_give_the_golden_values() {
         };
         let texts = read_texts(&folder.join(name));
         assert_eq!(content_anchor(&texts).as_deref(), Ok(anchor), "{name}");
-        let parsed = parse_bundle(&spec(name), &texts);
-        if version == "1" {
-            let found: Vec<String> = parsed.expect_err("version 1").iter().map(ToString::to_string).collect();
-            assert_eq!(found.len(), 1, "{found:?}");
-            assert!(found[0].ends_with("format version 1 is not read yet"), "{found:?}");
-            continue;
-        }
-        of_version_2 += 1;
-        let bundle = parsed.unwrap_or_else(|found| {
-            panic!(
-                "{}",
-                found.iter().map(|finding| format!("{finding}\n")).collect::<String>()
-            )
-        });
+        let examination = examine(&spec(name), &BundleFiles::from(texts));
+        let found: String = examination
+            .findings
+            .iter()
+            .map(|finding| format!("{finding}\n"))
+            .collect();
+        assert_eq!(found, "", "{name}");
+        bundles += 1;
+        let bundle = examination.bundle.expect("a bundle");
+        assert_eq!(bundle.version.to_string(), version, "{name}");
         assert_eq!(bundle.status.name(), status, "{name}");
         assert_eq!(bundle.tasks.len().to_string(), tasks, "{name}");
         assert_eq!(bundle.requirements.len().to_string(), requirements, "{name}");
@@ -77,7 +73,7 @@ fn real_bundles_give_the_golden_values() {
             );
         }
     }
-    assert_eq!(of_version_2, 6);
+    assert_eq!(bundles, 10);
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub fn bundle_with_tasks(body: &str) -> BundleTexts {
             header("Requirements", "Ready")
         )
         .into_bytes(),
-        design: format!("{}## Decision log\n\n### D-1: Small (N)\n\n**Decision:** small.\n", header("Design", "Ready")).into_bytes(),
+        design: format!("{}## Decision log\n\n### D-1: Small (N)\n\n**Decision:** small.\n\n**Alternatives considered:** large.\n\n**Chosen because:** it fits.\n", header("Design", "Ready")).into_bytes(),
         tasks: format!("{}{body}", header("Tasks", "Ready")).into_bytes(),
         test_spec: format!("{}## REQ-A — All\n\n### REQ-A1.1 — small [test]\n\nLook.\n", header("Test spec", "Ready")).into_bytes(),
     }
