@@ -161,22 +161,44 @@ fn several_failures_are_told_together() {
         exit 4
         --- out
         halted: the bundle cannot be read
-          specs/alpha/tasks.md:10: "### Task 1: only part" is not a task heading (write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014))
+          specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (an id is digits, or digits, a dot and digits) (write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014))
           specs/alpha/tasks.md:12: "#### Task 2 – other" is not a task heading (write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014))
         hint: mend the lines named above
         "#####);
 }
 
+/// The bundle in format version 1, its block in that section.
+fn version_1(section: &str) -> Sandbox {
+    let sandbox = with_texts(|_, text| {
+        let older = text.replace("**Format-version:** 2", "**Format-version:** 1");
+        Some(older.replace("## Tasks", section))
+    });
+    let anchor = sandbox
+        .orchestrate(&["plumbing", "spec-anchor", "specs/alpha"])
+        .exits(0)
+        .stdout;
+    let brief = sandbox.read("specs/alpha/kickoff-brief.md");
+    let (start, _) = brief.rsplit_once("Anchor: `").expect("a record");
+    let record = format!(
+        "Anchor: `{}` — computed as\n`scripts/spec-anchor.sh specs/alpha`\n",
+        anchor.trim()
+    );
+    sandbox.write("specs/alpha/kickoff-brief.md", &format!("{start}{record}"));
+    let _ = sandbox.commit_all("signed again");
+    sandbox
+}
+
 #[test]
-fn a_bundle_of_format_version_1_is_refused_by_name() {
-    let sandbox = with_texts(|_, text| Some(text.replace("**Format-version:** 2", "**Format-version:** 1")));
-    check!(sandbox, writes_nothing(&sandbox), @r"
-        exit 4
-        --- out
-        halted: the bundle cannot be read
-          specs/alpha/requirements.md:5: format version 1 is not read yet (migration to version 2 comes with a later release; until then use a version 2 bundle)
-        hint: mend the lines named above
-        ");
+fn format_version_1_dispatches_from_its_forward_plan() {
+    let sandbox = version_1("## Forward plan");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+    for section in ["## In progress", "## Awaiting input", "## Completed", "## Deferred"] {
+        let _ = version_1(section).orchestrate(&["alpha"]).exits(0).says("nothing");
+    }
+    let _ = writes_nothing(&version_1("## Tasks"))
+        .exits(4)
+        .says("specs/alpha/tasks.md:10: task 1 stands outside of every section of format version 1");
 }
 
 #[test]

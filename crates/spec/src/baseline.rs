@@ -40,7 +40,8 @@ pub fn compare_with_baseline(
     let known: BTreeSet<&str> = current.iter().map(|requirement| requirement.id.as_str()).collect();
     for id in requirements::ids_anywhere(&comparison.whole_text(old_requirements)) {
         if !known.contains(id.as_str()) {
-            comparison.removed(Check::RequirementRemoved, BundleFile::Requirements, &id);
+            let help = "restore it under its `## REQ-` heading; to replace it, mark it `**Superseded-by: REQ-<id>**`";
+            comparison.removed(Check::RequirementRemoved, BundleFile::Requirements, &id, help);
         }
     }
     let superseded_before: BTreeSet<String> = requirements::read(old_requirements.body(), &mut ignored)
@@ -54,7 +55,8 @@ pub fn compare_with_baseline(
     let known: BTreeSet<String> = design::ids(&design.text).into_iter().collect();
     for id in design::ids(&comparison.whole_text(old_design)) {
         if !known.contains(&id) {
-            comparison.removed(Check::DecisionRemoved, BundleFile::Design, &id);
+            let help = "restore it, and amend it in place";
+            comparison.removed(Check::DecisionRemoved, BundleFile::Design, &id, help);
         }
     }
     comparison.check_tasks(old_tasks, tasks, &entries);
@@ -108,17 +110,11 @@ impl Comparison {
         }
     }
 
-    fn removed(&mut self, check: Check, file: BundleFile, id: &str) {
+    fn removed(&mut self, check: Check, file: BundleFile, id: &str, help: &str) {
         let message = format!(
             "{id} renumbered or removed since {} (stable IDs are never reused)",
             self.reference
         );
-        let help = match check {
-            Check::RequirementRemoved => {
-                "restore it under its `## REQ-` heading; to replace it, mark it `**Superseded-by: REQ-<id>**`"
-            }
-            _decision => "restore it, and amend it in place",
-        };
         self.findings.add(check, Spot::file(file), message, help);
     }
 

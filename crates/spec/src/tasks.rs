@@ -74,7 +74,7 @@ pub(crate) struct TaskList {
 
 enum Current<'a> {
     Nothing,
-    Task(Block<'a>),
+    Task(Box<Block<'a>>),
     /// What follows a heading that was refused: its fields are no findings of their own.
     Refused,
 }
@@ -224,7 +224,7 @@ impl<'a> Scanner<'a, '_> {
             }
             TaskHeading::BadId(span) => {
                 let message = format!(
-                    "malformed task id at tasks.md:{} (expected ### Task <number> — <title>)",
+                    "malformed task id at tasks.md:{} (an id is digits, or digits, a dot and digits)",
                     line.number
                 );
                 let spot = Spot::span(BundleFile::Tasks, span);
@@ -247,7 +247,7 @@ impl<'a> Scanner<'a, '_> {
             id_span,
             section: self.section,
         };
-        self.current = Current::Task(Block::new(heading, self.version));
+        self.current = Current::Task(Box::new(Block::new(heading, self.version)));
     }
 
     fn check_duplicate(&mut self, id: &TaskId, span: &Span) {

@@ -6,7 +6,7 @@ use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::plan::HaltReason;
 use orchestrate_core::world::{Reading, World};
 use orchestrate_spec::brief::parse_sign_off;
-use orchestrate_spec::{Bundle, BundleTexts, Status, parse_bundle};
+use orchestrate_spec::{Bundle, BundleTexts, Severity, Status, parse_bundle};
 
 /// Returns the bundle of the working copy, ready to be dispatched from.
 ///
@@ -40,8 +40,11 @@ pub fn read_bundle(world: &dyn World, spec: &SpecId) -> Result<(Bundle, BundleTe
                 Some(help) => format!("{diagnostic} ({help})"),
                 None => diagnostic.to_string(),
             };
+            let errors = diagnostics
+                .iter()
+                .filter(|diagnostic| diagnostic.severity == Severity::Error);
             Err(vec![HaltReason::BundleInvalid {
-                findings: diagnostics.iter().map(finding).collect(),
+                findings: errors.map(finding).collect(),
             }])
         }
     }
