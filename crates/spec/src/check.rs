@@ -231,6 +231,15 @@ impl Check {
     }
 }
 
+/// Returns the code and the class of every check, the format's own first; documents and tests go by it.
+#[must_use]
+pub fn checks() -> Vec<(&'static str, Class)> {
+    Check::ALL
+        .into_iter()
+        .map(|check| (check.code(), check.class()))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

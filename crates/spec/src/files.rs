@@ -30,7 +30,7 @@ impl BundleTexts {
 
 /// The largest file that is read, in bytes. A larger one is refused before it is parsed: no person writes or reviews
 /// such a text, and a parser's time and memory stay bounded.
-pub const LARGEST_FILE: usize = 16 * 1024 * 1024;
+pub const LARGEST_FILE: usize = 8 * 1024 * 1024;
 
 /// One file as it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]

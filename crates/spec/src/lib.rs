@@ -40,6 +40,7 @@ mod text;
 pub use baseline::compare_with_baseline;
 pub use bundle::{Bundle, FormatVersion, Status};
 pub use changelog::ChangelogEntry;
+pub use check::checks;
 pub use date::Date;
 pub use design::Decision;
 pub use diagnostic::{Class, Diagnostic, Severity};

@@ -2,7 +2,8 @@
 //!
 //! Every check looks at each task and each dependency a fixed number of times, so that ten thousand tasks are no load.
 
-use std::collections::BTreeMap;
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::identifier::TaskId;
 
@@ -18,14 +19,14 @@ pub(crate) fn check(list: &TaskList, findings: &mut Findings) {
         return;
     }
     check_numbers(&list.tasks, findings);
-    let positions: BTreeMap<&TaskId, usize> = list
+    let positions: BTreeMap<&str, usize> = list
         .tasks
         .iter()
         .enumerate()
-        .map(|(position, task)| (&task.id, position))
+        .map(|(position, task)| (task.id.as_str(), position))
         .collect();
-    check_dependencies(&list.tasks, &positions, findings);
-    check_circles(&list.tasks, &positions, findings);
+    let graph = check_dependencies(&list.tasks, &positions, findings);
+    check_circles(&list.tasks, &graph, findings);
 }
 
 /// Returns the place of a task's n-th dependency.
@@ -62,8 +63,12 @@ fn check_numbers(tasks: &[Task], findings: &mut Findings) {
     }
 }
 
-fn check_dependencies(tasks: &[Task], positions: &BTreeMap<&TaskId, usize>, findings: &mut Findings) {
-    for task in tasks {
+/// Returns for each task the positions of the other tasks that it depends on. What it cannot depend on is a finding.
+fn check_dependencies(tasks: &[Task], positions: &BTreeMap<&str, usize>, findings: &mut Findings) -> Vec<Vec<usize>> {
+    // Ids by number are looked up only for the help of a finding.
+    let by_number: LazyCell<BTreeSet<&TaskId>, _> = LazyCell::new(|| tasks.iter().map(|task| &task.id).collect());
+    let mut graph = vec![Vec::new(); tasks.len()];
+    for (task, known) in tasks.iter().zip(&mut graph) {
         for (index, dependency) in task.dependencies.iter().enumerate() {
             if *dependency == task.id {
                 let message = format!("task {} depends on itself", task.id);
@@ -73,9 +78,11 @@ fn check_dependencies(tasks: &[Task], positions: &BTreeMap<&TaskId, usize>, find
                     message,
                     "delete the id",
                 );
-            } else if !positions.contains_key(dependency) {
+            } else if let Some(position) = positions.get(dependency.as_str()) {
+                known.push(*position);
+            } else {
                 let message = format!("task {} depends on task {dependency}, which does not exist", task.id);
-                let help = same_number(dependency, positions).map_or_else(
+                let help = same_number(dependency, &by_number).map_or_else(
                     || "name a task of this bundle, or `none`".to_owned(),
                     |meant| format!("write `{meant}`"),
                 );
@@ -83,35 +90,26 @@ fn check_dependencies(tasks: &[Task], positions: &BTreeMap<&TaskId, usize>, find
             }
         }
     }
+    graph
 }
 
 /// Returns a task whose id is the same number, written otherwise: in the order of ids it stands right beside.
-fn same_number<'a>(id: &TaskId, positions: &BTreeMap<&'a TaskId, usize>) -> Option<&'a TaskId> {
-    let before = positions.range::<TaskId, _>(..id).next_back().map(|(other, _)| *other);
-    let after = positions.range::<TaskId, _>(id..).next().map(|(other, _)| *other);
+fn same_number<'a>(id: &TaskId, ids: &BTreeSet<&'a TaskId>) -> Option<&'a TaskId> {
+    let before = ids.range::<TaskId, _>(..id).next_back();
+    let after = ids.range::<TaskId, _>(id..).next();
     [before, after]
         .into_iter()
         .flatten()
         .find(|other| other.same_sort_key(id))
+        .copied()
 }
 
-fn check_circles(tasks: &[Task], positions: &BTreeMap<&TaskId, usize>, findings: &mut Findings) {
-    let graph: Vec<Vec<usize>> = tasks
-        .iter()
-        .enumerate()
-        .map(|(position, task)| {
-            let known = task
-                .dependencies
-                .iter()
-                .filter_map(|other| positions.get(other).copied());
-            known.filter(|other| *other != position).collect()
-        })
-        .collect();
-    let (waiting, _) = waiting_for_each_other(&graph);
+fn check_circles(tasks: &[Task], graph: &[Vec<usize>], findings: &mut Findings) {
+    let (waiting, _) = waiting_for_each_other(graph);
     let Some(start) = waiting.iter().position(|is_waiting| *is_waiting) else {
         return;
     };
-    let circle = walk(start, &graph, &waiting);
+    let circle = walk(start, graph, &waiting);
     let named: Vec<&Task> = circle.iter().filter_map(|position| tasks.get(*position)).collect();
     let Some(first) = named.first() else { return };
     let names: Vec<&str> = named.iter().chain(named.first()).map(|task| task.id.as_str()).collect();
