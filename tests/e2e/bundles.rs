@@ -45,7 +45,7 @@ fn a_draft_halts() {
         exit 4
         --- out
         halted: specs/alpha is Draft
-        hint: a person reviews specs/alpha and signs it (/spec-kickoff), which makes it Ready
+        hint: review and sign it: orchestrate sign specs/alpha
         ");
 }
 
@@ -64,7 +64,7 @@ fn a_missing_brief_halts() {
         exit 4
         --- out
         halted: specs/alpha is not validly signed: specs/alpha/kickoff-brief.md is missing
-        hint: specs/alpha/kickoff-brief.md has to end, below a heading, with the lines: Class: meaning | Lens-pass: <where the review is recorded> | Anchor: `<hash>` — computed as | `scripts/spec-anchor.sh specs/alpha`; the hash is what orchestrate plumbing spec-anchor specs/alpha prints
+        hint: review and sign it: orchestrate sign specs/alpha
         ");
 }
 
@@ -77,7 +77,7 @@ fn an_unsigned_brief_halts() {
         exit 4
         --- out
         halted: specs/alpha is not validly signed: kickoff-brief.md: there is no sign-off record with an `Anchor:` line
-        hint: specs/alpha/kickoff-brief.md has to end, below a heading, with the lines: Class: meaning | Lens-pass: <where the review is recorded> | Anchor: `<hash>` — computed as | `scripts/spec-anchor.sh specs/alpha`; the hash is what orchestrate plumbing spec-anchor specs/alpha prints
+        hint: review and sign it: orchestrate sign specs/alpha
         ");
 }
 
@@ -90,7 +90,7 @@ fn a_change_after_the_sign_off_halts() {
         exit 4
         --- out
         halted: the spec changed after it was signed (signed [SHORT], main at [SHORT] has [SHORT])
-        hint: review the change and sign specs/alpha again
+        hint: review the change and sign it: orchestrate sign specs/alpha
         ");
 }
 
@@ -105,7 +105,7 @@ fn an_edit_that_is_not_committed_halts() {
         exit 4
         --- out
         halted: specs/alpha in the working copy differs from main
-        hint: commit the change and bring it to main, or restore the files
+        hint: commit the change, signed, and bring it to main (orchestrate sign specs/alpha), or restore the files
         ");
 }
 
@@ -130,7 +130,7 @@ fn a_bundle_that_is_not_on_the_base_halts() {
         exit 4
         --- out
         halted: specs/alpha in the working copy differs from main
-        hint: commit the change and bring it to main, or restore the files
+        hint: commit the change, signed, and bring it to main (orchestrate sign specs/alpha), or restore the files
         ");
 }
 

@@ -19,6 +19,7 @@ mod links;
 mod locks;
 mod markers;
 mod plumbing;
+mod records;
 mod regressions;
 mod reverts;
 mod status;

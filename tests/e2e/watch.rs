@@ -79,7 +79,7 @@ fn it_ends_at_a_halt_with_4() {
         exit 4
         --- out
         halted: specs/alpha is Draft
-        hint: a person reviews specs/alpha and signs it (/spec-kickoff), which makes it Ready
+        hint: review and sign it: orchestrate sign specs/alpha
         --- err
         watch ended: a person is needed
         ");

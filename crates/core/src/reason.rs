@@ -121,6 +121,8 @@ pub enum HaltReason {
         spec: String,
         /// What is wrong.
         fault: String,
+        /// What to do; it names the command that signs.
+        remedy: String,
     },
     /// The content changed after it was signed.
     Changed {
@@ -256,7 +258,7 @@ impl fmt::Display for HaltReason {
             Self::BundleInvalid { findings } => {
                 write!(formatter, "the bundle cannot be read: {}", findings.join("; "))
             }
-            Self::SignOff { spec, fault } => {
+            Self::SignOff { spec, fault, .. } => {
                 write!(formatter, "specs/{spec} is not validly signed: {fault}")
             }
             Self::Changed {
@@ -297,23 +299,22 @@ impl HaltReason {
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
         match self {
-            Self::Status { remedy, .. } | Self::WorktreeTaken { remedy, .. } => Some(remedy.clone()),
+            Self::Status { remedy, .. } | Self::SignOff { remedy, .. } | Self::WorktreeTaken { remedy, .. } => {
+                Some(remedy.clone())
+            }
             Self::BundleInvalid { .. } => Some("mend the lines named above".to_string()),
-            Self::SignOff { spec, .. } => Some(format!(
-                "specs/{spec}/kickoff-brief.md has to end, below a heading, with the lines: Class: meaning | Lens-pass: <where the review is recorded> | Anchor: `<hash>` — computed as | `scripts/spec-anchor.sh specs/{spec}`; the hash is what orchestrate plumbing spec-anchor specs/{spec} prints"
-            )),
             Self::Changed {
                 spec, pre_change: true, ..
             } => Some(format!(
-                "record the current anchor as an expression-only entry in specs/{spec}/kickoff-brief.md"
+                "nothing that was signed has changed; record that once: orchestrate sign specs/{spec}"
             )),
             Self::Changed {
                 spec,
                 pre_change: false,
                 ..
-            } => Some(format!("review the change and sign specs/{spec} again")),
-            Self::WorkingCopyDiffers { base, .. } => Some(format!(
-                "commit the change and bring it to {base}, or restore the files"
+            } => Some(format!("review the change and sign it: orchestrate sign specs/{spec}")),
+            Self::WorkingCopyDiffers { spec, base } => Some(format!(
+                "commit the change, signed, and bring it to {base} (orchestrate sign specs/{spec}), or restore the files"
             )),
             Self::Doctrine { .. } => None,
             Self::Backend { why, .. } => why.hint.clone(),

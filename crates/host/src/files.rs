@@ -58,6 +58,24 @@ fn read_path(path: &Utf8Path) -> Reading {
     }
 }
 
+/// Returns the bytes of a regular file that a person named; links are followed.
+///
+/// # Errors
+/// When there is none, it cannot be read, or it is larger than any file of a bundle.
+pub fn read_named(path: &Utf8Path) -> io::Result<Vec<u8>> {
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    if metadata.len() > LARGEST_FILE {
+        return Err(io::Error::new(
+            ErrorKind::FileTooLarge,
+            format!("it has {} bytes", metadata.len()),
+        ));
+    }
+    fs::read(path)
+}
+
 /// Returns the names in a directory; absent when there is none. Names that are not UTF-8 are left out: no name of
 /// ours is one, and no other name is a claim.
 pub fn list(layout: &Layout, place: &Place) -> Observed<Vec<String>> {

@@ -2,13 +2,19 @@
 //!
 //! A recorded command is compared, never run. Owns no state.
 
-use core::fmt;
+mod freshness;
+mod reason;
+mod writing;
 
 use orchestrate_core::identifier::SpecId;
 
-use crate::anchor::{AnchorError, content_anchor, snapshot_anchor, whole_files_anchor};
+pub use crate::anchor::AnchorForm;
+use crate::anchor::content_anchor;
 use crate::text::{Line, Text};
-use crate::{BundleFile, BundleTexts};
+
+pub use freshness::{Freshness, freshness};
+pub use reason::{BriefError, BriefErrorReason};
+pub use writing::{AppendError, SignOffError, append_record, render_expression_only, render_sign_off};
 
 /// What a record signs (`contract/core.md §3.7`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,15 +23,6 @@ pub enum RecordClass {
     Meaning,
     /// Only how the bundle is worded.
     ExpressionOnly,
-}
-
-/// How a record's hash was computed (`contract/core.md §3.6`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AnchorForm {
-    /// The content anchor.
-    Canonical,
-    /// The hash over the four whole files.
-    WholeFiles,
 }
 
 /// The record that decides whether a bundle may be executed: the last one of its brief.
@@ -39,60 +36,6 @@ pub struct SignOffRecord {
     pub anchor: String,
     /// The line of `Anchor:` in `kickoff-brief.md`.
     pub line: u32,
-}
-
-/// Why a brief holds no sign-off that may be acted on.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct BriefError {
-    /// The line, where the reason has one.
-    pub line: Option<u32>,
-    /// What is wrong.
-    pub reason: BriefErrorReason,
-}
-
-impl fmt::Display for BriefError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", BundleFile::KickoffBrief)?;
-        if let Some(line) = self.line {
-            write!(formatter, ":{line}")?;
-        }
-        write!(formatter, ": {}", self.reason)
-    }
-}
-
-/// What is wrong with a brief.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BriefErrorReason {
-    /// It cannot be decoded.
-    #[error("cannot read the brief as text: it holds {0}")]
-    NotText(&'static str),
-    /// No `Anchor:` line: the kickoff is not finished.
-    #[error("there is no sign-off record with an `Anchor:` line")]
-    Absent,
-    /// A fence that is never closed hides an `Anchor:` line.
-    #[error("an `Anchor:` line stands in a code fence that is never closed")]
-    OpenFence,
-    /// The last `Anchor:` line has no hash of 40 digits.
-    #[error("the last `Anchor:` line has no hash of 40 lower-case hex digits")]
-    NoHash,
-    /// The last `Anchor:` line has no command.
-    #[error("the last `Anchor:` line names no command, on it or alone on the next line")]
-    NoCommand,
-    /// The command is none of the sanctioned ones (`contract/core.md §3.6`).
-    #[error("the recorded command is not one that the format knows")]
-    UnknownCommand,
-    /// The command anchors another bundle.
-    #[error("the recorded command anchors another bundle")]
-    OtherBundle,
-    /// No `Class:` line, or one that makes the record no sign-off.
-    #[error("the record's class is neither `meaning` nor `expression-only`")]
-    NoClass,
-    /// A meaning record without its lens pass.
-    #[error("the record of class `meaning` names no lens pass")]
-    NoLensPass,
-    /// An expression-only record that cites no changelog line.
-    #[error("the record of class `expression-only` does not cite its changelog line")]
-    NoChangelog,
 }
 
 /// Returns the record that decides: the one of the last `Anchor:` line (`contract/core.md §16`, A-4, A-27).
@@ -129,6 +72,10 @@ pub fn parse_sign_off(spec: &SpecId, brief: &[u8]) -> Result<SignOffRecord, Brie
         line: Some(line.number),
         reason,
     };
+    let region = region_above(&text, index);
+    if is_deliberate_halt(line.text, class_text(&region)) {
+        return Err(fail(BriefErrorReason::DeliberateHalt));
+    }
     let anchor = hash_in(line.text).ok_or(fail(BriefErrorReason::NoHash))?;
     let command = command_on(line.text)
         .or_else(|| {
@@ -137,8 +84,8 @@ pub fn parse_sign_off(spec: &SpecId, brief: &[u8]) -> Result<SignOffRecord, Brie
                 .and_then(|next| whole_line_command(&text, next))
         })
         .ok_or(fail(BriefErrorReason::NoCommand))?;
-    let form = sanctioned_form(spec, command).map_err(fail)?;
-    let class = class_of(&region_above(&text, index)).map_err(fail)?;
+    let form = AnchorForm::from_command(spec, command).map_err(|error| fail(BriefErrorReason::Command(error)))?;
+    let class = class_of(&region).map_err(fail)?;
     Ok(SignOffRecord {
         class,
         form,
@@ -176,25 +123,6 @@ fn whole_line_command<'a>(text: &Text<'a>, line: &Line<'a>) -> Option<&'a str> {
     }
 }
 
-const WHOLE_FILES_COMMAND: &str =
-    "git hash-object requirements.md design.md tasks.md test-spec.md | git hash-object --stdin";
-
-/// Returns the form that the command stands for, when it is exactly a known one for this bundle.
-fn sanctioned_form(spec: &SpecId, command: &str) -> Result<AnchorForm, BriefErrorReason> {
-    if command == WHOLE_FILES_COMMAND {
-        return Ok(AnchorForm::WholeFiles);
-    }
-    let script = command.strip_prefix("scripts/").unwrap_or(command);
-    let named = script
-        .strip_prefix("spec-anchor.sh specs/")
-        .ok_or(BriefErrorReason::UnknownCommand)?;
-    match SpecId::parse(named) {
-        Ok(named) if named == *spec => Ok(AnchorForm::Canonical),
-        Ok(_) => Err(BriefErrorReason::OtherBundle),
-        Err(_) => Err(BriefErrorReason::UnknownCommand),
-    }
-}
-
 /// Returns the lines between the last heading above the line and the line, without fenced ones.
 fn region_above<'a, 'b>(text: &'b Text<'a>, index: usize) -> Vec<&'b Line<'a>> {
     let above = &text.lines[..index];
@@ -205,13 +133,26 @@ fn region_above<'a, 'b>(text: &'b Text<'a>, index: usize) -> Vec<&'b Line<'a>> {
     above[start..].iter().filter(|line| !line.fenced).collect()
 }
 
-fn class_of(region: &[&Line<'_>]) -> Result<RecordClass, BriefErrorReason> {
-    let class = region
+/// Returns the text of the nearest class above the anchor line; empty without one.
+fn class_text<'a>(region: &[&Line<'a>]) -> &'a str {
+    region
         .iter()
         .rev()
         .find_map(|line| line.text.strip_prefix("Class:"))
         .unwrap_or_default()
-        .trim();
+        .trim()
+}
+
+/// Returns whether somebody recorded on purpose that nothing may be run.
+fn is_deliberate_halt(anchor_line: &str, class: &str) -> bool {
+    let anchor = anchor_line.strip_prefix("Anchor:").unwrap_or(anchor_line);
+    let anchor = anchor.trim_start_matches([' ', '\t', '`', '*', '(']);
+    class.starts_with("n/a")
+        || (hash_in(anchor_line).is_none() && (anchor.starts_with("none") || anchor.starts_with("n/a")))
+}
+
+fn class_of(region: &[&Line<'_>]) -> Result<RecordClass, BriefErrorReason> {
+    let class = class_text(region);
     if class.starts_with("expression-only") {
         let cites = region.iter().any(|line| line.text.to_lowercase().contains("changelog"));
         return if cites {
@@ -242,80 +183,30 @@ fn is_wrapped_text(line: &str) -> bool {
             .any(|key| line.starts_with(key))
 }
 
-/// Whether a record still signs the texts (`contract/core.md §3.8`).
+/// An `Anchor:` line of a brief, complete or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[must_use = "a stale sign-off must stop the step"]
-pub enum Freshness {
-    /// The texts are the ones that were signed.
-    Matches,
-    /// The texts have changed since.
-    Changed {
-        /// The hash in the record.
-        recorded: String,
-        /// The hash of the texts now, by the record's form.
-        now: String,
-    },
-    /// The texts are the ones that were signed, by the older rule that hashed the status lines too
-    /// (`contract/core.md §3.7`); somebody has to sign once more.
-    PreChange {
-        /// The hash in the record.
-        recorded: String,
-        /// The content anchor of the texts now.
-        now: String,
-    },
+pub struct RecordedAnchor {
+    /// The line in `kickoff-brief.md`.
+    pub line: u32,
+    /// The hash on it, 40 lower-case hex digits, if it has one.
+    pub hash: Option<String>,
 }
 
-/// Compares a record with the texts of the same commit.
-///
-/// # Errors
-/// When the texts cannot be hashed; then they are not the ones that were signed.
-pub fn freshness(record: &SignOffRecord, texts: &BundleTexts) -> Result<Freshness, AnchorError> {
-    let now = match record.form {
-        AnchorForm::Canonical => content_anchor(texts)?,
-        AnchorForm::WholeFiles => whole_files_anchor(texts),
+/// Returns every `Anchor:` line of a brief, in file order: what a walk through a brief's history compares, to find the
+/// commit that brought a record. A brief that is no text has none.
+#[must_use]
+pub fn recorded_anchors(brief: &[u8]) -> Vec<RecordedAnchor> {
+    let Ok(text) = crate::text::read(brief) else {
+        return Vec::new();
     };
-    let recorded = record.anchor.clone();
-    if now == recorded {
-        return Ok(Freshness::Matches);
-    }
-    let is_older_rule = record.form == AnchorForm::Canonical
-        && (recorded == whole_files_anchor(texts) || snapshot_anchor(texts).is_ok_and(|older| older == recorded));
-    Ok(if is_older_rule {
-        Freshness::PreChange { recorded, now }
-    } else {
-        Freshness::Changed { recorded, now }
-    })
-}
-
-/// Why a record cannot be written.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SignOffError {
-    /// The texts cannot be hashed.
-    #[error(transparent)]
-    Anchor(#[from] AnchorError),
-    /// A meaning record needs to say where its lens pass is recorded.
-    #[error("the lens pass is empty: say where the review of the bundle is recorded")]
-    NoLensPass,
-}
-
-/// Returns the lines of a sign-off record of class `meaning`, to be put below a heading of its own at the end of
-/// the brief. The lens pass says, in one line, where the review is recorded; line breaks in it become blanks.
-///
-/// # Errors
-/// When the texts cannot be hashed, or the lens pass is empty.
-pub fn render_sign_off(spec: &SpecId, texts: &BundleTexts, lens_pass: &str) -> Result<String, SignOffError> {
-    let words: Vec<&str> = lens_pass
-        .split(|character: char| character.is_whitespace() || character.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
-    if words.is_empty() {
-        return Err(SignOffError::NoLensPass);
-    }
-    let anchor = content_anchor(texts)?;
-    Ok(format!(
-        "Class: meaning\nLens-pass: {}\nAnchor: `{anchor}` — computed as\n`scripts/spec-anchor.sh specs/{spec}`\n",
-        words.join(" ")
-    ))
+    text.lines
+        .iter()
+        .filter(|line| !line.fenced && line.text.starts_with("Anchor:"))
+        .map(|line| RecordedAnchor {
+            line: line.number,
+            hash: hash_in(line.text).map(str::to_owned),
+        })
+        .collect()
 }
 
 #[cfg(test)]

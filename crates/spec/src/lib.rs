@@ -20,6 +20,7 @@ mod date;
 mod dependencies;
 mod design;
 mod diagnostic;
+pub mod edit;
 mod examine;
 mod field;
 mod files;

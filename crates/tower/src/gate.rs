@@ -16,7 +16,7 @@ use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::brief::{Freshness, freshness, parse_sign_off};
 
 use crate::lock::Held;
-use crate::preflight::committed_texts;
+use crate::preflight::{committed_texts, review_and_sign};
 
 /// Proof that the content of base and of the working copy is the content that was signed, valid inside one lock window.
 #[derive(Debug, PartialEq, Eq)]
@@ -133,7 +133,13 @@ pub(crate) fn signed_content(
         Observed::Unknown(why) => return Err(unread(why)),
     };
     let at = format!("{} at {}", base.name, commit.short());
-    let record = parse_sign_off(spec, &brief).map_err(|error| sign_off_fault(spec, format!("{error} ({at})")))?;
+    let record = parse_sign_off(spec, &brief).map_err(|error| {
+        halt(HaltReason::SignOff {
+            spec: spec.to_string(),
+            fault: format!("{error} ({at})"),
+            remedy: error.reason.remedy(spec),
+        })
+    })?;
     let texts = texts_at(world, spec, commit)?;
     let (signed, now, pre_change) =
         match freshness(&record, &texts).map_err(|error| sign_off_fault(spec, error.to_string()))? {
@@ -171,6 +177,7 @@ fn sign_off_fault(spec: &SpecId, fault: String) -> NoDispatch {
     halt(HaltReason::SignOff {
         spec: spec.to_string(),
         fault,
+        remedy: review_and_sign(spec),
     })
 }
 

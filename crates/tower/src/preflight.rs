@@ -86,7 +86,7 @@ fn status_gate(bundle: &Bundle) -> Result<(), HaltReason> {
     let spec = &bundle.spec;
     let remedy = match bundle.status {
         Status::Ready | Status::Active => return Ok(()),
-        Status::Draft => format!("a person reviews specs/{spec} and signs it (/spec-kickoff), which makes it Ready"),
+        Status::Draft => review_and_sign(spec),
         Status::Done | Status::Retired | Status::Superseded => "there is nothing to orchestrate".to_owned(),
     };
     Err(HaltReason::Status {
@@ -97,14 +97,20 @@ fn status_gate(bundle: &Bundle) -> Result<(), HaltReason> {
 }
 
 fn signed(world: &dyn World, spec: &SpecId) -> Result<(), HaltReason> {
-    let fault = |fault: String| HaltReason::SignOff {
+    let fault = |fault: String, remedy: String| HaltReason::SignOff {
         spec: spec.to_string(),
         fault,
+        remedy,
     };
-    let brief = read_file(world, spec, BundleFile::KickoffBrief).map_err(fault)?;
+    let brief = read_file(world, spec, BundleFile::KickoffBrief).map_err(|why| fault(why, review_and_sign(spec)))?;
     parse_sign_off(spec, &brief)
         .map(|_| ())
-        .map_err(|error| fault(error.to_string()))
+        .map_err(|error| fault(error.to_string(), error.reason.remedy(spec)))
+}
+
+/// What helps where nobody has signed, or nothing that can be compared.
+pub(crate) fn review_and_sign(spec: &SpecId) -> String {
+    format!("review and sign it: orchestrate sign specs/{spec}")
 }
 
 /// A bundle's four texts as one commit has them.

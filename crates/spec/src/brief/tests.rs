@@ -1,6 +1,9 @@
 //! Sign-off records as the contract writes them, and as people do.
 
 use super::*;
+use crate::anchor::{CommandError, snapshot_anchor, whole_files_anchor};
+use crate::edit::with_status;
+use crate::{BundleTexts, Status};
 
 const HASH: &str = "0123456789abcdef0123456789abcdef01234567";
 
@@ -56,31 +59,22 @@ fn commands_that_are_not_sanctioned_are_refused() {
         "Lens-pass: a",
         &two_lines("scripts/spec-anchor.sh specs/beta"),
     ));
-    assert_eq!(other, Err(BriefErrorReason::OtherBundle));
-    for command in [
-        "./scripts/spec-anchor.sh specs/alpha",
-        "scripts/spec-anchor.sh specs/alpha/",
-        "scripts/spec-anchor.sh  specs/alpha",
-        "scripts/spec-anchor.sh specs/alpha; ls",
-        "$X/spec-anchor.sh specs/alpha",
-        "scripts/scripts/spec-anchor.sh specs/alpha",
-        "git hash-object requirements.md",
-        "/scripts/spec-anchor.sh specs/alpha",
-        "scripts/spec-anchor.sh specs/../alpha",
-    ] {
-        assert_eq!(
-            read(&record("meaning", "Lens-pass: a", &two_lines(command))),
-            Err(BriefErrorReason::UnknownCommand),
-            "{command}"
-        );
-    }
+    assert_eq!(other, Err(BriefErrorReason::Command(CommandError::OtherBundle)));
+    assert_eq!(
+        read(&record(
+            "meaning",
+            "Lens-pass: a",
+            &two_lines("./scripts/spec-anchor.sh specs/alpha")
+        )),
+        Err(BriefErrorReason::Command(CommandError::Unknown))
+    );
 }
 
 #[test]
 fn the_last_anchor_line_decides() {
     let good = record("meaning", "Lens-pass: a", &two_lines("spec-anchor.sh specs/alpha"));
     let halt = record("n/a (halt)", "", "Anchor: (none — fail closed)");
-    assert_eq!(read(&format!("{good}{halt}")), Err(BriefErrorReason::NoHash));
+    assert_eq!(read(&format!("{good}{halt}")), Err(BriefErrorReason::DeliberateHalt));
     assert_eq!(read(&format!("{halt}{good}")).map(|found| found.line), Ok(10));
     assert_eq!(read("# Brief\n\n Anchor: indented\n"), Err(BriefErrorReason::Absent));
     assert_eq!(read(&format!("{good}```\n{halt}```\n")).map(|found| found.line), Ok(5));
@@ -121,8 +115,9 @@ fn classes_need_their_evidence() {
     assert_eq!(class("expression-only", "x"), Err(BriefErrorReason::NoChangelog));
     assert_eq!(
         class("n/a (fail closed)", "Lens-pass: a"),
-        Err(BriefErrorReason::NoClass)
+        Err(BriefErrorReason::DeliberateHalt)
     );
+    assert_eq!(class("later", "Lens-pass: a"), Err(BriefErrorReason::NoClass));
     assert_eq!(read(&format!("# B\n{anchor}\n")), Err(BriefErrorReason::NoClass));
     // The nearest class counts.
     assert_eq!(
@@ -133,7 +128,7 @@ fn classes_need_their_evidence() {
 
 #[test]
 fn an_error_names_its_line() {
-    let error = parse_sign_off(&spec(), record("n/a", "", "Anchor: none").as_bytes()).expect_err("no record");
+    let error = parse_sign_off(&spec(), record("meaning", "", "Anchor: later").as_bytes()).expect_err("no record");
     assert_eq!(
         error.to_string(),
         "kickoff-brief.md:5: the last `Anchor:` line has no hash of 40 lower-case hex digits"
@@ -206,4 +201,185 @@ fn records_of_the_older_rule_are_recognised() {
             now: whole
         })
     );
+}
+
+#[test]
+fn a_status_that_moved_on_is_no_change_of_what_was_signed() {
+    let signed = texts();
+    let moved = with_status(&signed, Status::Active).expect("restated");
+    let edited = BundleTexts {
+        design: b"**Status:** Active\nB\n".to_vec(),
+        ..moved.clone()
+    };
+    for (anchor, form) in [
+        (snapshot_anchor(&signed).expect("anchored"), AnchorForm::Canonical),
+        (whole_files_anchor(&signed), AnchorForm::Canonical),
+        (whole_files_anchor(&signed), AnchorForm::WholeFiles),
+    ] {
+        let record = SignOffRecord {
+            class: RecordClass::Meaning,
+            form,
+            anchor,
+            line: 1,
+        };
+        assert!(
+            matches!(freshness(&record, &moved), Ok(Freshness::PreChange { .. })),
+            "{record:?}"
+        );
+        assert!(
+            matches!(freshness(&record, &edited), Ok(Freshness::Changed { .. })),
+            "{record:?}"
+        );
+    }
+}
+
+#[test]
+fn deliberate_halts_are_told_from_broken_records() {
+    let command = "spec-anchor.sh specs/alpha";
+    for (class, anchor, reason) in [
+        (
+            "n/a (halt)",
+            "Anchor: (none — fail closed)".to_owned(),
+            BriefErrorReason::DeliberateHalt,
+        ),
+        (
+            "meaning",
+            "Anchor: (none — fail closed)".to_owned(),
+            BriefErrorReason::DeliberateHalt,
+        ),
+        ("meaning", "Anchor: `none`".to_owned(), BriefErrorReason::DeliberateHalt),
+        ("n/a", two_lines(command), BriefErrorReason::DeliberateHalt),
+        ("meaning", "Anchor:".to_owned(), BriefErrorReason::NoHash),
+        ("meaning", "Anchor: 0123".to_owned(), BriefErrorReason::NoHash),
+    ] {
+        assert_eq!(
+            read(&record(class, "Lens-pass: a", &anchor)),
+            Err(reason),
+            "{class} {anchor}"
+        );
+    }
+}
+
+#[test]
+fn every_reason_ends_in_the_command_that_signs() {
+    let reasons = [
+        BriefErrorReason::NotText("a NUL byte"),
+        BriefErrorReason::Absent,
+        BriefErrorReason::OpenFence,
+        BriefErrorReason::DeliberateHalt,
+        BriefErrorReason::NoHash,
+        BriefErrorReason::NoCommand,
+        BriefErrorReason::Command(CommandError::Unknown),
+        BriefErrorReason::Command(CommandError::OtherBundle),
+        BriefErrorReason::NoClass,
+        BriefErrorReason::NoLensPass,
+        BriefErrorReason::NoChangelog,
+    ];
+    let sentences: std::collections::BTreeSet<String> = reasons.iter().map(ToString::to_string).collect();
+    assert_eq!(sentences.len(), reasons.len());
+    for reason in reasons {
+        assert!(
+            reason.remedy(&spec()).ends_with(": orchestrate sign specs/alpha"),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn an_expression_only_record_is_read_and_matches() {
+    let texts = texts();
+    for (changelog, why) in [
+        ("2026-11-29 — wording", "only words"),
+        ("# a\n```\nAnchor: x", "Class: n/a\nAnchor: (none)"),
+    ] {
+        let rendered = render_expression_only(&spec(), &texts, changelog, why).expect("rendered");
+        let brief = append_record(&spec(), b"# Brief\n", "### later", &rendered).expect("appended");
+        let found = parse_sign_off(&spec(), &brief).expect("a record");
+        assert_eq!(found.class, RecordClass::ExpressionOnly);
+        assert_eq!(freshness(&found, &texts), Ok(Freshness::Matches));
+    }
+    assert_eq!(
+        render_expression_only(&spec(), &texts, "\n", "a"),
+        Err(SignOffError::NoChangelog)
+    );
+    assert_eq!(
+        render_expression_only(&spec(), &texts, "a", " "),
+        Err(SignOffError::NoReason)
+    );
+}
+
+#[test]
+fn a_record_is_added_and_every_byte_stays() {
+    let rendered = render_sign_off(&spec(), &texts(), "above").expect("rendered");
+    for brief in [
+        "",
+        "# B",
+        "# B\n",
+        "# B\n\n",
+        "# B\r\n\r\n## 8. Sign-off\r\nx",
+        "# B\r\n\r\n",
+        "\u{feff}# B\n```\n# x\n```\n",
+    ] {
+        let added = append_record(&spec(), brief.as_bytes(), "## 8. Sign-off", &rendered).expect("appended");
+        let added = String::from_utf8(added).expect("text");
+        let record = added.strip_prefix(brief).expect("the bytes stay");
+        assert_eq!(record.contains('\r'), brief.contains('\r'), "{added:?}");
+        assert!(!record.replace("\r\n", "").contains('\r'), "{added:?}");
+        assert!(added.ends_with('\n') && !added.contains("\n\n\n"), "{added:?}");
+        let found = parse_sign_off(&spec(), added.as_bytes()).expect("a record");
+        assert_eq!(freshness(&found, &texts()), Ok(Freshness::Matches), "{added:?}");
+        // The anchor line is the last, with its command.
+        let tail = added.lines().rev().take(2).last().unwrap_or_default();
+        assert!(
+            tail.starts_with("Anchor:")
+                || added
+                    .lines()
+                    .next_back()
+                    .is_some_and(|line| line.starts_with("Anchor:"))
+        );
+    }
+}
+
+#[test]
+fn a_record_that_would_not_count_is_not_added() {
+    let rendered = render_sign_off(&spec(), &texts(), "above").expect("rendered");
+    let append = |brief: &str, heading: &str, record: &str| append_record(&spec(), brief.as_bytes(), heading, record);
+    assert_eq!(append("```\n", "## S", &rendered), Err(AppendError::OpenFence(1)));
+    assert_eq!(
+        append("a\0", "## S", &rendered),
+        Err(AppendError::NotText("a NUL byte"))
+    );
+    for heading in ["", "S", "##", "## ", "## a\n# b", "##S"] {
+        assert_eq!(append("", heading, &rendered), Err(AppendError::Heading), "{heading:?}");
+    }
+    let old = append("", "## S", &rendered).expect("appended");
+    let old = String::from_utf8(old).expect("text");
+    for (record, reason) in [
+        ("nothing", BriefErrorReason::Absent),
+        ("Class: meaning\nAnchor: none\n", BriefErrorReason::DeliberateHalt),
+        ("```\n", BriefErrorReason::Absent),
+    ] {
+        assert_eq!(
+            append(&old, "## S", record),
+            Err(AppendError::Record(reason)),
+            "{record:?}"
+        );
+    }
+}
+
+#[test]
+fn every_anchor_line_is_listed() {
+    let listed =
+        recorded_anchors(format!("Anchor: `{HASH}`\n```\nAnchor: x\n```\n Anchor: y\nAnchor: none\n").as_bytes());
+    assert_eq!(
+        listed,
+        [
+            RecordedAnchor {
+                line: 1,
+                hash: Some(HASH.to_owned())
+            },
+            RecordedAnchor { line: 6, hash: None }
+        ]
+    );
+    assert_eq!(recorded_anchors(b"Anchor: \0"), []);
 }
