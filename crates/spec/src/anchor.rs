@@ -12,6 +12,7 @@ use sha1::{Digest as _, Sha1};
 use crate::header::{HeaderLine, classify};
 use crate::{BundleFile, BundleTexts};
 
+pub(crate) use definitions::sort_key;
 use definitions::{Fences, definitions};
 pub use form::{AnchorForm, CommandError};
 
@@ -157,6 +158,12 @@ fn without_status_line(bytes: &[u8]) -> Result<Vec<u8>, AnchorErrorReason> {
         kept.drain(range);
     }
     Ok(kept)
+}
+
+/// Returns the task definitions of a `tasks.md` by both rules, with fences read and not: what no rewriting of the file
+/// may change (`contract/core.md §8.6`).
+pub(crate) fn task_definitions(bytes: &[u8]) -> Result<[Vec<u8>; 2], AnchorErrorReason> {
+    Ok([definitions(bytes, Fences::Skipped)?, definitions(bytes, Fences::Read)?])
 }
 
 #[cfg(test)]

@@ -216,6 +216,19 @@ impl Changelog {
         })
     }
 
+    /// Returns the lines of a dated entry: up to the next bullet, without the blank lines at its end.
+    pub(crate) fn entry_lines(&self, lines: &[RawLine<'_>], first: usize) -> core::ops::Range<usize> {
+        let is_next = |line: &RawLine<'_>| !line.fenced && line.text.starts_with(b"- ");
+        let length = lines[first + 1..self.body.end].iter().position(is_next);
+        let end = length.map_or(self.body.end, |length| first + 1 + length);
+        let blank = lines[first..end]
+            .iter()
+            .rev()
+            .take_while(|line| line.is_blank())
+            .count();
+        first..end - blank
+    }
+
     /// Returns before which line an entry goes, and whether a blank line goes before and after it.
     fn place(&self, lines: &[RawLine<'_>]) -> (usize, bool, bool) {
         let date = |index: Option<&usize>| index.and_then(|index| date_of(lines.get(*index)?.text));

@@ -27,6 +27,7 @@ mod files;
 mod gates;
 mod header;
 mod lookalike;
+pub mod migration;
 mod mirror;
 mod parking;
 mod relations;

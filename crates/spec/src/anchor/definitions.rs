@@ -80,10 +80,11 @@ fn is_continuation(line: &[u8]) -> bool {
 
 /// A number of any size: its length without leading zeroes, then its digits.
 type Number = (usize, Vec<u8>);
-type SortKey = (Number, Number);
+/// By what the definitions are ordered, and what makes two tasks the same one.
+pub(crate) type SortKey = (Number, Number);
 
 /// Returns the key of a heading that starts a record: the first two numbers of its third word.
-fn sort_key(heading: &[u8]) -> Option<SortKey> {
+pub(crate) fn sort_key(heading: &[u8]) -> Option<SortKey> {
     let rest = heading.strip_prefix(b"### Task ")?;
     if !rest.first()?.is_ascii_digit() {
         return None;
