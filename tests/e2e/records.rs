@@ -1,8 +1,15 @@
 //! Records and the plumbing around them: the anchor's failures, the migration to format version 2, the ledger guard.
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
-use crate::{check, sandbox, single};
+use orchestrate_core::place::BundleFile;
+use orchestrate_e2e::listing::Listing;
+use orchestrate_e2e::output::Output;
+use orchestrate_e2e::sandbox::Sandbox;
+use orchestrate_e2e::surroundings::{read_only, skipped};
+
+use crate::{PROGRAM, alpha, check, sandbox, single};
 
 #[test]
 fn the_anchor_fails_with_the_contracts_lines_and_exit_numbers() {
@@ -59,4 +66,325 @@ fn the_anchor_fails_with_the_contracts_lines_and_exit_numbers() {
 
         For more information, try '--help'.
         ");
+}
+
+/// Makes a bundle of version 1 with that status, signed where the status says so, and commits it.
+fn add_version_1(sandbox: &Sandbox, name: &str, status: &str) {
+    for (file, text) in alpha().signed_texts() {
+        let text = text
+            .replace(
+                "**Format-version:** 2\n**Execution:** derived — see the status render\n",
+                "**Format-version:** 1\n",
+            )
+            .replace("**Status:** Ready", &format!("**Status:** {status}"));
+        let text = match file {
+            BundleFile::Tasks => version_1_sections(&text),
+            BundleFile::Requirements | BundleFile::Design | BundleFile::TestSpec | BundleFile::KickoffBrief => text,
+        };
+        sandbox.write(&format!("specs/{name}/{file}"), &text);
+    }
+    sign(sandbox, name);
+    let _ = sandbox.commit_all(&format!("spec {name}"));
+}
+
+/// Task 1 has landed, 2 waits for an answer, 3 has not started.
+fn version_1_sections(tasks: &str) -> String {
+    let (header, blocks) = tasks.split_once("## Tasks\n\n").expect("tasks");
+    let (blocks, _) = blocks.split_once("## Awaiting").expect("sections");
+    let blocks: Vec<&str> = blocks.split("### Task ").skip(1).collect();
+    let [first, second, third] = blocks[..] else {
+        panic!("three tasks: {blocks:?}")
+    };
+    let annotated = |block: &str, status: &str| format!("### Task {}\n- **Status:** {status}\n\n", block.trim_end());
+    format!(
+        "{header}## Forward plan\n\n### Task {third}## In progress\n\n(none yet)\n\n## Awaiting input\n\n{}## Completed\n\n{}## Deferred\n\n(none yet)\n\n## Out of scope\n\n(none yet)\n",
+        annotated(second, "awaiting input — which colour?"),
+        annotated(first, "Completed · PR #1 merged 2026-01-02"),
+    )
+}
+
+/// Replaces the hash in a brief by the one of the content that is there.
+fn sign(sandbox: &Sandbox, name: &str) {
+    let directory = format!("specs/{name}");
+    let anchor = sandbox
+        .orchestrate(&["plumbing", "spec-anchor", &directory])
+        .exits(0)
+        .stdout;
+    let brief = sandbox.read(&format!("{directory}/kickoff-brief.md"));
+    let (above, record) = brief.split_once("Anchor: `").expect("a record");
+    let command = record.get(40..).expect("a hash").replace("specs/alpha", &directory);
+    sandbox.write(
+        &format!("{directory}/kickoff-brief.md"),
+        &format!("{above}Anchor: `{}{command}", anchor.trim_end()),
+    );
+}
+
+fn migrate(sandbox: &Sandbox, target: &str) -> Output {
+    sandbox.orchestrate(&["plumbing", "migrate-format-version", target])
+}
+
+/// Lists the bundles; the tower's own state lies elsewhere.
+fn specs(sandbox: &Sandbox) -> Listing {
+    Listing::of(&sandbox.path("specs"))
+}
+
+fn empty() -> Sandbox {
+    let sandbox = Sandbox::empty(PROGRAM);
+    sandbox.initialise(&[]);
+    sandbox.configure("");
+    sandbox
+}
+
+#[test]
+fn bundles_of_version_1_are_migrated_and_dispatched_from() {
+    let sandbox = empty();
+    add_version_1(&sandbox, "alpha", "Active");
+    add_version_1(&sandbox, "beta", "Draft");
+    add_version_1(&sandbox, "gamma", "Done");
+    sandbox.add_bundle(&orchestrate_testkit::bundle::BundleFixture::new("delta"));
+    sandbox.write("specs/_observations/opportunities.md", "");
+    sandbox.write("specs/notes.md", "");
+    for name in ["tasks.md", "kickoff-brief.md"] {
+        let path = sandbox.path("specs/alpha").join(name);
+        fs::set_permissions(path, fs::Permissions::from_mode(0o640)).expect("a mode");
+    }
+    let before = specs(&sandbox);
+    check!(sandbox, sandbox.orchestrate(&["plumbing", "migrate-format-version"]), @r"
+        exit 0
+        --- out
+        migrated: alpha
+        migrated: beta
+        unchanged (already format-version 2): delta
+        unchanged (not live): gamma (Done)
+        migrate-format-version: 2 migrated, 0 repaired, 2 unchanged, 0 refused
+        ");
+    let files = ["design", "kickoff-brief", "requirements", "tasks", "test-spec"];
+    let mut expected = files.map(|file| format!("~ alpha/{file}.md")).to_vec();
+    let drafts = ["design", "requirements", "tasks", "test-spec"];
+    expected.extend(drafts.map(|file| format!("~ beta/{file}.md")));
+    assert_eq!(specs(&sandbox).changes_since(&before), expected);
+    for name in ["tasks.md", "kickoff-brief.md"] {
+        let path = sandbox.path("specs/alpha").join(name);
+        let mode = fs::metadata(path).expect("the file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o640, "{name}");
+    }
+    let tasks = sandbox.read("specs/alpha/tasks.md");
+    assert!(
+        tasks.contains("- **Task 2** — awaiting input — which colour? *(converted from a relocated v1 task block at the format-version 2 migration.)*\n"),
+        "{tasks}"
+    );
+    check!(sandbox, migrate(&sandbox, "specs"), @r"
+        exit 0
+        --- out
+        unchanged (already format-version 2): alpha
+        unchanged (already format-version 2): beta
+        unchanged (already format-version 2): delta
+        unchanged (not live): gamma (Done)
+        migrate-format-version: 0 migrated, 0 repaired, 4 unchanged, 0 refused
+        ");
+    check!(sandbox, migrate(&sandbox, "specs/alpha/"), @r"
+        exit 0
+        --- out
+        unchanged (already format-version 2): alpha
+        migrate-format-version: 0 migrated, 0 repaired, 1 unchanged, 0 refused
+        ");
+    // What a person signed before is still signed, by the entry in the brief.
+    let _ = sandbox.commit_all("migrated\n\nPlanwright-Task: alpha/1\n");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 3");
+    sandbox.wait_for_worker("alpha", "3");
+}
+
+#[test]
+fn what_cannot_be_migrated_by_rule_is_refused_and_stays() {
+    let sandbox = empty();
+    for name in ["alpha", "beta", "delta", "epsilon", "eta", "gamma", "theta", "zeta"] {
+        add_version_1(&sandbox, name, "Ready");
+    }
+    let edit = |file: &str, from: &str, to: &str| {
+        let path = format!("specs/{file}");
+        let text = sandbox.read(&path);
+        assert!(text.contains(from), "{path}");
+        sandbox.write(&path, &text.replacen(from, to, 1));
+    };
+    fs::remove_file(sandbox.path("specs/alpha/design.md")).expect("removed");
+    let elsewhere = sandbox.root().join("tasks.md");
+    fs::rename(sandbox.path("specs/beta/tasks.md"), &elsewhere).expect("moved");
+    symlink(&elsewhere, sandbox.path("specs/beta/tasks.md")).expect("a link");
+    edit("delta/tasks.md", "## Deferred", "## Dependency graph\n\n## Deferred");
+    edit("epsilon/design.md", "one part", "two parts");
+    fs::remove_file(sandbox.path("specs/eta/kickoff-brief.md")).expect("removed");
+    edit("gamma/test-spec.md", "**Format-version:** 1", "**Format-version:** 2");
+    fs::rename(
+        sandbox.path("specs/theta/kickoff-brief.md"),
+        sandbox.root().join("brief.md"),
+    )
+    .expect("moved");
+    symlink(
+        sandbox.root().join("brief.md"),
+        sandbox.path("specs/theta/kickoff-brief.md"),
+    )
+    .expect("a link");
+    symlink("alpha", sandbox.path("specs/link")).expect("a link");
+    fs::create_dir(sandbox.path("specs/Odd_Name")).expect("a directory");
+    let before = specs(&sandbox);
+    check!(sandbox, migrate(&sandbox, "specs/"), @r#"
+        exit 1
+        --- out
+        migrated: zeta
+        migrate-format-version: 1 migrated, 0 repaired, 0 unchanged, 9 refused
+        --- err
+        refused: Odd_Name — its name is not a spec name: expected a-z, 0-9 and '-', at most 64, not starting with '-'
+        refused: alpha — design.md is missing
+        refused: beta — tasks.md is a symbolic link
+        refused: delta — tasks.md:43: unrecognised section "Dependency graph"
+        refused: epsilon — its content is not what the last record of kickoff-brief.md signed; sign it first
+        refused: eta — the bundle is signed, but there is no kickoff-brief.md
+        refused: gamma — test-spec.md declares Format-version "2", requirements.md "1"
+        refused: link — it is a symbolic link, and bundles are real directories
+        refused: theta — kickoff-brief.md is a symbolic link
+        hint: review and sign it: orchestrate sign specs/epsilon
+        hint: review and sign it: orchestrate sign specs/eta
+        hint: where a migration was cut short, bring the committed files back: git restore -- specs/gamma
+        "#);
+    let changes = specs(&sandbox).changes_since(&before);
+    assert!(
+        changes.iter().all(|change| change.starts_with("~ zeta/")),
+        "{changes:?}"
+    );
+}
+
+#[test]
+fn a_held_lock_refuses_the_migration() {
+    let sandbox = empty();
+    add_version_1(&sandbox, "alpha", "Ready");
+    fs::create_dir(sandbox.path("specs/alpha/.orchestrate.lock")).expect("the reference's lock");
+    let before = specs(&sandbox);
+    let output = migrate(&sandbox, "specs/alpha")
+        .exits(1)
+        .says("refused: alpha — its lock is held: ");
+    assert!(
+        output
+            .stdout
+            .ends_with("0 migrated, 0 repaired, 0 unchanged, 1 refused\n"),
+        "{output}"
+    );
+    assert_eq!(specs(&sandbox).changes_since(&before), [""; 0]);
+    fs::remove_dir(sandbox.path("specs/alpha/.orchestrate.lock")).expect("released");
+    let _ = migrate(&sandbox, "specs/alpha").exits(0);
+    assert!(!sandbox.path("specs/alpha/.orchestrate.lock").exists());
+}
+
+#[test]
+fn a_read_only_bundle_is_refused_and_stays() {
+    let sandbox = empty();
+    add_version_1(&sandbox, "alpha", "Ready");
+    let Some(mounted) = read_only(&sandbox, &sandbox.path("specs/alpha")) else {
+        return skipped("a read-only directory (this user may not mount one)");
+    };
+    let before = specs(&sandbox);
+    let _ = migrate(&sandbox, "specs")
+        .exits(1)
+        .says("refused: alpha — ")
+        .says("Read-only");
+    assert_eq!(specs(&sandbox).changes_since(&before), [""; 0]);
+    drop(mounted);
+    let _ = migrate(&sandbox, "specs").exits(0);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_leaves_the_others_as_they_were() {
+    let sandbox = empty();
+    add_version_1(&sandbox, "alpha", "Ready");
+    let Some(_mounted) = read_only(&sandbox, &sandbox.path("specs/alpha/requirements.md")) else {
+        return skipped("a read-only file (this user may not mount one)");
+    };
+    // A file that something is mounted on cannot be replaced by a rename.
+    let before = specs(&sandbox);
+    let _ = migrate(&sandbox, "specs")
+        .exits(1)
+        .says("refused: alpha — cannot write specs/alpha/requirements.md");
+    let changes = specs(&sandbox).changes_since(&before);
+    assert_eq!(changes, [""; 0]);
+}
+
+#[test]
+fn a_lost_entry_of_the_brief_is_repaired() {
+    let sandbox = empty();
+    add_version_1(&sandbox, "alpha", "Ready");
+    let brief = sandbox.read("specs/alpha/kickoff-brief.md");
+    let _ = migrate(&sandbox, "specs/alpha").exits(0);
+    let anchored = sandbox.read("specs/alpha/kickoff-brief.md");
+    sandbox.write("specs/alpha/kickoff-brief.md", &brief);
+    check!(sandbox, migrate(&sandbox, "specs/alpha"), @r"
+        exit 0
+        --- out
+        repaired: alpha (missing re-anchor entry appended)
+        migrate-format-version: 0 migrated, 1 repaired, 0 unchanged, 0 refused
+        ");
+    assert_eq!(sandbox.read("specs/alpha/kickoff-brief.md"), anchored);
+}
+
+#[test]
+fn the_migration_works_on_the_primary_checkouts_bundles_only() {
+    let sandbox = empty();
+    add_version_1(&sandbox, "alpha", "Ready");
+    let worktree = sandbox.root().join("worktree");
+    let _ = sandbox.git(&["worktree", "add", "--quiet", "-b", "side", worktree.as_str()]);
+    let before = specs(&sandbox);
+    for target in ["elsewhere", "..", ".", "specs/alpha/tasks.md", "specs/missing", "/"] {
+        let _ = migrate(&sandbox, target).exits(2);
+    }
+    let _ = migrate(&sandbox, worktree.join("specs").as_str())
+        .exits(2)
+        .says("is not the directory specs of the primary checkout");
+    let _ = sandbox
+        .orchestrate(&["plumbing", "migrate-format-version", "specs", "specs"])
+        .exits(2);
+    assert_eq!(specs(&sandbox).changes_since(&before), [""; 0]);
+}
+
+#[test]
+fn the_ledger_guard_has_the_contracts_exit_numbers() {
+    let sandbox = sandbox(&alpha());
+    let ledger = |arguments: &[&str]| {
+        let fixed = ["plumbing", "check-ledger"];
+        sandbox.orchestrate(&[&fixed[..], arguments].concat())
+    };
+    check!(sandbox, ledger(&[]), @"exit 0");
+    add_version_1(&sandbox, "beta", "Active");
+    sandbox.write("specs/_observations/tasks.md", "### no bundle\n");
+    let text = sandbox
+        .read("specs/alpha/tasks.md")
+        .replace("### Task 2 —", "### Task 1 —");
+    sandbox.write("specs/alpha/tasks.md", &text);
+    let text = sandbox
+        .read("specs/beta/tasks.md")
+        .replace("Completed · PR #1 merged", "PR #1 opened");
+    sandbox.write("specs/beta/tasks.md", &text);
+    let before = specs(&sandbox);
+    check!(sandbox, ledger(&[]), @r#"
+        exit 1
+        --- out
+        specs/alpha/tasks.md:18: duplicate task id 1, first on line 10
+        specs/beta/tasks.md:41: task 1 is in progress but stands in "Completed"
+        "#);
+    check!(sandbox, ledger(&["specs/beta/tasks.md"]), @r#"
+        exit 1
+        --- out
+        specs/beta/tasks.md:41: task 1 is in progress but stands in "Completed"
+        "#);
+    check!(sandbox, ledger(&["specs/beta/tasks.md", "specs/missing/tasks.md"]), @r#"
+        exit 2
+        --- out
+        specs/beta/tasks.md:41: task 1 is in progress but stands in "Completed"
+        --- err
+        check-ledger: cannot read specs/missing/tasks.md: No such file or directory (os error 2)
+        "#);
+    assert_eq!(specs(&sandbox).changes_since(&before), [""; 0]);
+    let output = sandbox.orchestrate_in(&sandbox.path("specs/alpha"), &["plumbing", "check-ledger"]);
+    assert_eq!(output.stdout, ledger(&[]).stdout);
+    let nowhere = sandbox
+        .orchestrate_in(sandbox.root(), &["plumbing", "check-ledger"])
+        .exits(2);
+    assert_eq!(nowhere.stdout, "");
 }

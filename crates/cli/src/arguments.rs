@@ -124,6 +124,16 @@ pub(crate) enum Plumbing {
         #[arg(required = true)]
         tasks: Vec<String>,
     },
+    /// Check the structure of task lists.
+    CheckLedger {
+        /// The files; without any, the tasks.md of every bundle.
+        files: Vec<Utf8PathBuf>,
+    },
+    /// Bring bundles of format version 1 to version 2, by rule or not at all.
+    MigrateFormatVersion {
+        /// The directory of all bundles, or of one; without it, all bundles of this repository.
+        target: Option<Utf8PathBuf>,
+    },
     /// Print the content anchor of a bundle.
     SpecAnchor {
         /// The bundle's directory.

@@ -109,7 +109,8 @@ pub fn list(layout: &Layout, place: &Place) -> Observed<Vec<String>> {
     Observed::Known(names)
 }
 
-/// Replaces a file in one step: temporary file beside it, sync, rename, sync of the directory. Mode 0600.
+/// Replaces a file in one step: temporary file beside it, sync, rename, sync of the directory. Mode 0600, except for a
+/// file of a bundle, which keeps its mode: it is a person's.
 ///
 /// # Errors
 /// When the disk refuses, a parent is a link, or something other than a regular file stands at the place.
@@ -125,6 +126,8 @@ pub fn write(layout: &Layout, place: &Place, bytes: &[u8]) -> Result<(), Fault> 
         Reading::Special => return Err(in_the_way(operation(), "a special file", &path)),
     }
     let parent = path.parent().unwrap_or(&layout.primary);
+    let is_persons = matches!(place, Place::BundleFile(..));
+    let replace = if is_persons { replace_shared } else { replace };
     replace(parent, &path, bytes).map_err(|error| disk_fault(operation(), &error))?;
     reach("write.after");
     Ok(())

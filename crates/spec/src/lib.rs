@@ -26,6 +26,7 @@ mod field;
 mod files;
 mod gates;
 mod header;
+pub mod ledger;
 mod lookalike;
 pub mod migration;
 mod mirror;

@@ -2,8 +2,10 @@
 //! `contract/core.md §20.6`. Messages to people go to standard error.
 
 mod anchor;
+mod ledger;
 mod lock;
 mod marker;
+mod migrate;
 mod run_worker;
 mod select;
 mod state;
@@ -22,6 +24,8 @@ const FAIL_CLOSED: u8 = 2;
 
 /// The verbs that are scripts of the reference; each has a shim in `scripts/`.
 const NAMES: &[&str] = &[
+    "check-ledger",
+    "migrate-format-version",
     "orchestrate-lock",
     "orchestrate-marker",
     "orchestrate-select",
@@ -43,6 +47,8 @@ pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Print
             spec_directory,
             tasks,
         } => marker::run(verb, &spec_directory, &tasks, environment, printer),
+        Plumbing::CheckLedger { files } => ledger::run(&files, environment, printer),
+        Plumbing::MigrateFormatVersion { target } => migrate::run(target.as_deref(), environment, printer),
         Plumbing::SpecAnchor { spec_directory } => anchor::run(&spec_directory, environment, printer),
         Plumbing::RunWorker { spec, unit, attempt } => {
             run_worker::run(&spec, &unit, attempt.as_deref(), environment, printer)

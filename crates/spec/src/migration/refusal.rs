@@ -189,3 +189,48 @@ pub enum Refusal {
     #[error("the migrated bundle would not be valid: {0}")]
     NewFinding(String),
 }
+
+impl Refusal {
+    /// Returns what a person can do about it, where the reason does not say it; `spec` is the bundle's name.
+    #[must_use]
+    pub fn remedy(&self, spec: &str) -> Option<String> {
+        match self {
+            Self::NoBrief | Self::Record(_) | Self::Stale => {
+                Some(format!("review and sign it: orchestrate sign specs/{spec}"))
+            }
+            Self::Mirror {
+                key: "Format-version", ..
+            } => Some(format!(
+                "where a migration was cut short, bring the committed files back: git restore -- specs/{spec}"
+            )),
+            Self::Missing(_)
+            | Self::Symlink(_)
+            | Self::Unreadable { .. }
+            | Self::NotText { .. }
+            | Self::Header { .. }
+            | Self::Version(_)
+            | Self::Status(_)
+            | Self::Mirror { .. }
+            | Self::Brief(_)
+            | Self::NoChangelog
+            | Self::OpenFence { .. }
+            | Self::FencedHeading { .. }
+            | Self::UnknownSection { .. }
+            | Self::SecondSection { .. }
+            | Self::OtherHeading { .. }
+            | Self::TaskId { .. }
+            | Self::DuplicateTask { .. }
+            | Self::BeforeSections { .. }
+            | Self::Prose { .. }
+            | Self::AwaitingText { .. }
+            | Self::ParkedText { .. }
+            | Self::Annotation { .. }
+            | Self::BulletId { .. }
+            | Self::BulletWithoutTask { .. }
+            | Self::ParkedTwice { .. }
+            | Self::Anchor(_)
+            | Self::Definitions
+            | Self::NewFinding(_) => None,
+        }
+    }
+}
