@@ -134,7 +134,10 @@ fn what_a_program_cannot_decide_is_refused() {
             format!("```\n## Tasks\n```\n{}", usual()),
             "a heading stands in a code fence",
         ),
-        (forward(&task("1", "2", "")), "the migrated bundle would not be valid"),
+        (
+            annotated("- **Task 1** — later\n"),
+            "the migrated bundle would not be valid",
+        ),
     ] {
         let texts = bundle(&tasks);
         // A draft, so that nothing but the text can be the reason.
