@@ -31,7 +31,7 @@ pub struct ReferenceBullet {
 
 /// What a bullet is to the parked tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Bullet<'a> {
+pub(crate) enum Bullet<'a> {
     Prose,
     Reference {
         task: TaskId,
@@ -44,7 +44,7 @@ enum Bullet<'a> {
 const MARK: &str = "- **Task ";
 
 /// Returns what a line in column 0 is to the parked tasks.
-fn bullet(line: &str) -> Bullet<'_> {
+pub(crate) fn bullet(line: &str) -> Bullet<'_> {
     let Some((token, rest)) = line.strip_prefix(MARK).and_then(|rest| rest.split_once("**")) else {
         return Bullet::Prose;
     };
