@@ -1,11 +1,13 @@
 //! The layers put together: loading, and the look-up of a raw value with its origin.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 
+use crate::foreign;
 use crate::keys::{self, AllowedLayers, Key};
 use crate::layer::{Layer, LayerSource, LayerText, Provenance};
-use crate::lines::{self, Entry};
+use crate::lines::{self, Cut, Entry};
 use crate::message::{ConfigurationError, Warning};
+use crate::remark;
 
 /// The embedded defaults file: the core layer, and the reference of every key in comments.
 pub const DEFAULTS: &str = include_str!("defaults.yml");
@@ -13,18 +15,44 @@ pub const DEFAULTS: &str = include_str!("defaults.yml");
 /// What messages call the embedded defaults file.
 pub(crate) const DEFAULTS_PLACE: &str = "built-in defaults";
 
-/// One layer that was read.
+pub(crate) const NO_PROGRAM: &str = "a cloned repository cannot choose a program";
+const PROGRAM_LAYERS: &str = "set it in an untracked machine-local file or in the adopter overlay";
+
+/// What became of one layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct LayerFile {
-    path: String,
+pub(crate) struct LayerFile {
+    pub(crate) path: String,
     provenance: Provenance,
-    entries: Vec<Entry>,
+    pub(crate) state: LayerState,
+}
+
+/// What a layer's file turned out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LayerState {
+    /// There is no file.
+    Absent,
+    /// The file says nothing: it could not be read, or was not taken.
+    Skipped(String),
+    /// The file sets these keys.
+    Read(Vec<Entry>),
 }
 
 impl LayerFile {
-    fn entry(&self, key: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.key == key)
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
+        match &self.state {
+            LayerState::Read(entries) => entries.iter().find(|entry| entry.key == key),
+            LayerState::Absent | LayerState::Skipped(_) => None,
+        }
     }
+}
+
+/// What a bad line takes with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum BadLine {
+    /// The key it stands under.
+    CostsItsKey,
+    /// Its whole file, as for the reference.
+    CostsItsFile,
 }
 
 /// A value in a layer.
@@ -36,9 +64,18 @@ pub(crate) struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// Returns the file and line, for a message.
+    /// Returns the file and line, for a message: the line that is at fault, where one is.
     pub(crate) fn place(&self) -> String {
-        format!("{}:{}", self.path, self.entry.line)
+        let line = self.entry.broken.as_ref().map_or(self.entry.line, |bad| bad.line);
+        place(self.path, line)
+    }
+}
+
+fn place(path: &str, line: usize) -> String {
+    if line == 0 {
+        path.to_owned()
+    } else {
+        format!("{path}:{line}")
     }
 }
 
@@ -84,55 +121,56 @@ impl LookupError {
 }
 
 impl Configuration {
-    /// Returns the configuration of the layers that the host read, together with what was skipped.
+    /// Returns the configuration of the layers that the host read, together with what was skipped or cannot be meant.
     ///
     /// Of several texts of one layer the first that is not absent counts. Without a core text the embedded defaults are
-    /// the core layer; with one, they still supply the keys that planwright does not have.
+    /// the core layer; with one, they still supply the keys that planwright does not have. A bad line of a machine-local
+    /// or adopter file costs the key it stands under.
     ///
     /// # Errors
     /// When the repository's file is unreadable or malformed, whatever key is wanted (exit 4, `contract/core.md §12.2`).
     pub fn load(texts: Vec<LayerText>) -> Result<(Self, Vec<Warning>), ConfigurationError> {
-        let mut files = BTreeMap::new();
-        let mut skipped: Vec<(Layer, Warning)> = Vec::new();
-        for LayerText {
-            layer,
-            path,
-            provenance,
-            text,
-        } in texts
-        {
-            if files.contains_key(&layer) || skipped.iter().any(|(earlier, _)| *earlier == layer) {
+        Self::load_with(texts, BadLine::CostsItsKey)
+    }
+
+    /// As [`Self::load`], by the reference's rule that a bad line of a machine-local or adopter file costs the whole
+    /// file, and without remarks on keys: what the plumbing answers from.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn load_as_the_reference(texts: Vec<LayerText>) -> Result<(Self, Vec<Warning>), ConfigurationError> {
+        Self::load_with(texts, BadLine::CostsItsFile)
+    }
+
+    fn load_with(texts: Vec<LayerText>, bad_line: BadLine) -> Result<(Self, Vec<Warning>), ConfigurationError> {
+        let mut files: BTreeMap<Layer, LayerFile> = BTreeMap::new();
+        let mut warnings = Vec::new();
+        for text in texts {
+            let known = files.get(&text.layer).map(|file| &file.state);
+            if known.is_some_and(|state| *state != LayerState::Absent) {
                 continue;
             }
-            let read = match text {
-                LayerSource::Absent => continue,
-                LayerSource::Unreadable(reason) => Err((path.clone(), reason)),
-                LayerSource::Bytes(bytes) if layer == Layer::Core => Ok(lines::read_unchecked(&bytes)),
-                LayerSource::Bytes(bytes) => lines::read_checked(&bytes)
-                    .map_err(|malformed| (format!("{path}:{}", malformed.line), malformed.reason.to_owned())),
+            let state = state_of(&text, bad_line, &mut warnings)?;
+            let LayerText {
+                layer,
+                path,
+                provenance,
+                ..
+            } = text;
+            let file = LayerFile {
+                path,
+                provenance,
+                state,
             };
-            match read {
-                Ok(entries) => drop(files.insert(
-                    layer,
-                    LayerFile {
-                        path,
-                        provenance,
-                        entries,
-                    },
-                )),
-                Err((place, reason)) if layer == Layer::RepositoryTracked => {
-                    return Err(ConfigurationError::MalformedRepositoryFile { place, reason });
-                }
-                Err((place, reason)) => {
-                    let message = format!("the whole {layer} configuration is skipped: {reason}");
-                    skipped.push((layer, Warning { layer, place, message }));
-                }
+            match files.entry(layer) {
+                // The place that was looked at first is the one to name.
+                btree_map::Entry::Occupied(_) if file.state == LayerState::Absent => {}
+                btree_map::Entry::Occupied(mut there) => drop(there.insert(file)),
+                btree_map::Entry::Vacant(empty) => drop(empty.insert(file)),
             }
         }
-        let mut warnings: Vec<Warning> = skipped.into_iter().map(|(_, warning)| warning).collect();
-        let core_was_unreadable = warnings.iter().any(|warning| warning.layer == Layer::Core);
         let supplied = files.remove(&Layer::Core);
-        files.insert(Layer::Core, core_layer(supplied, core_was_unreadable, &mut warnings));
+        files.insert(Layer::Core, core_layer(supplied, &mut warnings));
         Ok((Self { files }, warnings))
     }
 
@@ -143,7 +181,7 @@ impl Configuration {
     pub fn explain(&self, key: &str) -> Result<Explained<'_>, LookupError> {
         check_key_name(key)?;
         let layers = keys::find(key).map_or(AllowedLayers::All, |known| known.layers);
-        let (found, warnings) = self.look_up(key, layers);
+        let (found, warnings) = self.look_up_usable(key, layers);
         let found = found.ok_or(LookupError::Unset)?;
         Ok(Explained {
             layer: found.layer,
@@ -163,9 +201,23 @@ impl Configuration {
 
     /// Returns the value of the highest layer that may set the key, and a warning for each that may not and does.
     pub(crate) fn look_up(&self, key: &str, layers: AllowedLayers) -> (Option<Found<'_>>, Vec<Warning>) {
+        self.first(key, layers, |_| true)
+    }
+
+    /// As [`Self::look_up`], passing over entries that cannot be used.
+    pub(crate) fn look_up_usable(&self, key: &str, layers: AllowedLayers) -> (Option<Found<'_>>, Vec<Warning>) {
+        self.first(key, layers, |entry| entry.broken.is_none())
+    }
+
+    fn first(
+        &self,
+        key: &str,
+        layers: AllowedLayers,
+        is_wanted: impl Fn(&Entry) -> bool,
+    ) -> (Option<Found<'_>>, Vec<Warning>) {
         let mut warnings = Vec::new();
         for (layer, file) in self.files.iter().rev() {
-            let Some(entry) = file.entry(key) else {
+            let Some(entry) = file.entry(key).filter(|entry| is_wanted(entry)) else {
                 continue;
             };
             let found = Found {
@@ -179,20 +231,47 @@ impl Configuration {
             warnings.push(Warning {
                 layer: *layer,
                 place: found.place(),
-                message: format!(
-                    "{key} is ignored, because a cloned repository cannot choose a \
-                    program; set it in an untracked machine-local file or in the adopter overlay"
-                ),
+                message: format!("{key} is ignored, because {NO_PROGRAM}"),
+                remedy: format!("remove `{key}` there; {PROGRAM_LAYERS}"),
             });
         }
         (None, warnings)
     }
 
+    /// Returns every layer with its file, highest first.
+    pub(crate) fn layers(&self) -> impl Iterator<Item = (Layer, &LayerFile)> {
+        self.files.iter().rev().map(|(layer, file)| (*layer, file))
+    }
+
+    /// Returns whether that layer may set the key.
+    pub(crate) fn may_set(&self, layers: AllowedLayers, layer: Layer) -> bool {
+        self.files
+            .get(&layer)
+            .is_some_and(|file| may_set(layers, layer, file.provenance))
+    }
+
+    /// Returns the names of all keys that a layer above the core sets and nobody here reads.
+    #[must_use]
+    pub fn other_keys(&self) -> BTreeSet<&str> {
+        let above = self.files.iter().filter(|(layer, _)| **layer != Layer::Core);
+        let entries = above.flat_map(|(_, file)| match &file.state {
+            LayerState::Read(entries) => entries.as_slice(),
+            LayerState::Absent | LayerState::Skipped(_) => &[],
+        });
+        let names = entries.map(|entry| entry.key.as_str());
+        names.filter(|name| keys::find(name).is_none()).collect()
+    }
+
     /// Returns the value of the core layer alone.
     pub(crate) fn core_value(&self, key: &str) -> Option<Found<'_>> {
-        let file = self.files.get(&Layer::Core)?;
+        self.found(Layer::Core, key)
+    }
+
+    /// Returns the value of one layer, whether or not it may set the key.
+    pub(crate) fn found(&self, layer: Layer, key: &str) -> Option<Found<'_>> {
+        let file = self.files.get(&layer)?;
         file.entry(key).map(|entry| Found {
-            layer: Layer::Core,
+            layer,
             path: &file.path,
             entry,
         })
@@ -228,49 +307,115 @@ fn may_set(layers: AllowedLayers, layer: Layer, provenance: Provenance) -> bool 
     }
 }
 
-/// Returns the core layer: the embedded one, or the supplied one completed by the keys that only this product has.
-fn core_layer(supplied: Option<LayerFile>, was_unreadable: bool, warnings: &mut Vec<Warning>) -> LayerFile {
-    let built_in = lines::read_unchecked(DEFAULTS.as_bytes());
-    let path = DEFAULTS_PLACE.to_owned();
-    let embedded = LayerFile {
-        path,
-        provenance: Provenance::Machine,
-        entries: built_in,
-    };
-    let mut core = match supplied {
-        None if !was_unreadable => return embedded,
-        None => LayerFile {
-            entries: Vec::new(),
-            ..embedded.clone()
+/// Returns what a layer's text comes to.
+fn state_of(
+    text: &LayerText,
+    bad_line: BadLine,
+    warnings: &mut Vec<Warning>,
+) -> Result<LayerState, ConfigurationError> {
+    let layer = text.layer;
+    let (at, reason) = match &text.text {
+        LayerSource::Absent => return Ok(LayerState::Absent),
+        LayerSource::Unreadable(reason) => (text.path.clone(), reason.clone()),
+        LayerSource::Bytes(bytes) if layer == Layer::Core => {
+            return Ok(LayerState::Read(lines::read_unchecked(bytes)));
+        }
+        LayerSource::Bytes(bytes) => match lines::malformed(bytes) {
+            Some(bad) if layer == Layer::RepositoryTracked || bad_line == BadLine::CostsItsFile => {
+                (place(&text.path, bad.line), bad.reason.to_owned())
+            }
+            Some(_) | None if bad_line == BadLine::CostsItsFile => {
+                return Ok(LayerState::Read(lines::read_unchecked(bytes)));
+            }
+            Some(_) | None => {
+                let reading = lines::read(bytes);
+                warnings.extend(remark::on(layer, &text.path, &reading));
+                return Ok(LayerState::Read(reading.entries));
+            }
         },
-        Some(supplied) => supplied,
     };
-    for entry in &embedded.entries {
+    if layer == Layer::RepositoryTracked {
+        return Err(ConfigurationError::MalformedRepositoryFile { place: at, reason });
+    }
+    warnings.push(Warning {
+        layer,
+        message: format!("the whole {layer} configuration is skipped: {reason}"),
+        remedy: format!("repair {at}, or remove it"),
+        place: at,
+    });
+    Ok(LayerState::Skipped(reason))
+}
+
+/// Returns the core layer: the embedded one, or the supplied one completed by the keys that only this product has.
+fn core_layer(supplied: Option<LayerFile>, warnings: &mut Vec<Warning>) -> LayerFile {
+    let built_in = lines::read_unchecked(DEFAULTS.as_bytes());
+    let (path, provenance, mut entries) = match supplied {
+        None
+        | Some(LayerFile {
+            state: LayerState::Absent,
+            ..
+        }) => {
+            return LayerFile {
+                path: DEFAULTS_PLACE.to_owned(),
+                provenance: Provenance::Machine,
+                state: LayerState::Read(built_in.into_iter().chain(foreign_defaults()).collect()),
+            };
+        }
+        Some(LayerFile {
+            path,
+            provenance,
+            state: LayerState::Skipped(_),
+        }) => (path, provenance, Vec::new()),
+        Some(LayerFile {
+            path,
+            provenance,
+            state: LayerState::Read(entries),
+        }) => (path, provenance, entries),
+    };
+    for entry in &built_in {
         let Some(key) = keys::find(&entry.key) else {
             continue;
         };
         if key.layers == AllowedLayers::MachineLocalAndAdopter {
-            warnings.extend(take_program(&mut core, key));
+            warnings.extend(take_program(&path, &mut entries, key));
         }
-        if !key.shared && core.entry(&entry.key).is_none() {
-            core.entries.push(entry.clone());
+        if !key.shared && entries.iter().all(|there| there.key != entry.key) {
+            // The line is the embedded file's, and would mislead beside the supplied file's name.
+            entries.push(Entry {
+                line: 0,
+                ..entry.clone()
+            });
         }
     }
-    core
+    LayerFile {
+        path,
+        provenance,
+        state: LayerState::Read(entries),
+    }
+}
+
+/// Returns the defaults of planwright's other keys, which its own defaults file would set.
+fn foreign_defaults() -> impl Iterator<Item = Entry> {
+    foreign::FOREIGN.iter().filter_map(|key| {
+        Some(Entry {
+            key: key.name.to_owned(),
+            value: key.default?.to_owned(),
+            line: 0,
+            cut: Cut::No,
+            broken: None,
+        })
+    })
 }
 
 /// Removes a key that the core may not set, and returns the warning where that changes something.
-fn take_program(core: &mut LayerFile, key: &Key) -> Option<Warning> {
-    let position = core.entries.iter().position(|entry| entry.key == key.name)?;
-    let entry = core.entries.remove(position);
+fn take_program(path: &str, entries: &mut Vec<Entry>, key: &Key) -> Option<Warning> {
+    let position = entries.iter().position(|entry| entry.key == key.name)?;
+    let entry = entries.remove(position);
     (entry.value != key.default).then(|| Warning {
         layer: Layer::Core,
-        place: format!("{}:{}", core.path, entry.line),
-        message: format!(
-            "{} is ignored here; set it in an untracked machine-local file or in the \
-            adopter overlay",
-            key.name
-        ),
+        place: place(path, entry.line),
+        message: format!("{} is ignored here", key.name),
+        remedy: format!("remove it there; {PROGRAM_LAYERS}"),
     })
 }
 

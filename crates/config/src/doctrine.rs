@@ -10,6 +10,9 @@ use core::fmt;
 use crate::layer::Layer;
 use crate::message::Warning;
 
+pub mod comparison;
+mod versions;
+
 /// The documents that ship in the binary.
 const EMBEDDED: &[(&str, &str)] = &[
     ("execute-task", include_str!("../../../doctrine/execute-task.md")),
@@ -33,6 +36,9 @@ const REQUIRED_FOR_DISPATCH: [&str; 5] = [
     "spec-format",
     "orchestration-concurrency",
 ];
+
+/// What a worker's prompt is made of: a broken overlay of one of these stops the dispatch, whoever wrote it.
+const IN_THE_PROMPT: &[&str] = &["execute-task"];
 
 /// Documents whose shadowing a person should know about.
 const PROTECTED: &[&str] = &[
@@ -165,11 +171,13 @@ pub enum DoctrineError {
         /// The candidate.
         path: String,
     },
-    /// The repository's candidate is there and cannot be used.
+    /// A candidate that may not be passed over is there and cannot be used.
     #[error("cannot read the rule document {name}: {path}: {reason}")]
-    Repository {
+    Unusable {
         /// The document.
         name: DocumentName,
+        /// The layer of the candidate.
+        layer: Layer,
         /// The candidate.
         path: String,
         /// What is wrong with it.
@@ -184,8 +192,39 @@ impl DoctrineError {
         match self {
             Self::NotFound { .. } => 1,
             Self::InvalidName | Self::Escapes { .. } => 2,
-            Self::Repository { .. } => 3,
+            Self::Unusable { .. } => 3,
         }
+    }
+
+    /// Returns the edit that helps.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NotFound { name, .. } => format!("write it to .claude/doctrine/{name}.md, or correct the name"),
+            Self::InvalidName => "name it as its file is named, without the directory".to_owned(),
+            Self::Escapes { path, .. } => format!("put a real file at {path}, or remove it"),
+            Self::Unusable { path, .. } => format!("mend {path}, or remove it to use the document below it"),
+        }
+    }
+}
+
+/// What a document is looked up for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To know where it is, by the reference's rules: any regular file that can be read speaks, and a broken one is an
+    /// error only in the repository.
+    Reference,
+    /// To tell a worker what to do: whatever is there has to be a text, in every layer, or nothing is told.
+    Prompt,
+}
+
+/// Returns what a dispatch looks a document up for.
+#[must_use]
+pub fn purpose_on_dispatch(name: &DocumentName) -> Purpose {
+    if IN_THE_PROMPT.contains(&name.as_str()) {
+        Purpose::Prompt
+    } else {
+        Purpose::Reference
     }
 }
 
@@ -221,12 +260,12 @@ pub fn embedded(name: &DocumentName) -> Option<&'static str> {
 
 /// Returns the document that speaks, given what the host read; a layer without a reading is not there.
 ///
-/// A file that is empty or no UTF-8 counts as one that cannot be read: a worker without instructions helps nobody.
-///
 /// # Errors
-/// When a candidate leads out of its root, the repository's cannot be used, or no layer holds the document.
+/// When a candidate leads out of its root, one that may not be passed over cannot be used, or no layer holds the
+/// document.
 pub fn resolve(
     name: &DocumentName,
+    purpose: Purpose,
     readings: Vec<DocumentReading>,
 ) -> Result<(RuleDocument, Vec<Warning>), DoctrineError> {
     let mut readings = readings;
@@ -235,91 +274,93 @@ pub fn resolve(
     let mut chain = Vec::new();
     for DocumentReading { layer, path, source } in readings {
         chain.push(path.clone());
+        let name = name.clone();
         let reason = match source {
             DocumentSource::Absent => continue,
-            DocumentSource::Escapes => {
-                return Err(DoctrineError::Escapes {
-                    name: name.clone(),
-                    layer,
-                    path,
-                });
-            }
+            DocumentSource::Escapes => return Err(DoctrineError::Escapes { name, layer, path }),
             DocumentSource::Unreadable(reason) => reason,
-            DocumentSource::Bytes(bytes) => match String::from_utf8(bytes) {
-                Ok(text) if text.trim().is_empty() => "the file is empty".to_owned(),
+            DocumentSource::Bytes(bytes) => match usable(bytes, purpose) {
                 Ok(text) => {
-                    warnings.extend(shadowing(name, layer, &path));
-                    let text = Cow::Owned(text);
+                    warnings.extend(shadowing(&name, layer, &path));
+                    let (path, text) = (Some(path), Cow::Owned(text));
                     return Ok((
                         RuleDocument {
-                            name: name.clone(),
+                            name,
                             layer,
-                            path: Some(path),
+                            path,
                             text,
                         },
                         warnings,
                     ));
                 }
-                Err(_) => "the file is not UTF-8 text".to_owned(),
+                Err(reason) => reason.to_owned(),
             },
         };
-        if layer == Layer::RepositoryTracked {
-            return Err(DoctrineError::Repository {
-                name: name.clone(),
+        if layer == Layer::RepositoryTracked || purpose == Purpose::Prompt {
+            return Err(DoctrineError::Unusable {
+                name,
+                layer,
                 path,
                 reason,
             });
         }
-        let message = format!("the {layer} rule document {name} is skipped: {reason}");
         warnings.push(Warning {
             layer,
+            message: format!("the {layer} rule document {name} is skipped: {reason}"),
+            remedy: format!("mend {path}, or remove it"),
             place: path,
-            message,
         });
     }
     chain.push("the built-in documents".to_owned());
-    match embedded(name) {
+    let name = name.clone();
+    match embedded(&name) {
         Some(text) => {
-            let text = Cow::Borrowed(text);
+            let (layer, path, text) = (Layer::Core, None, Cow::Borrowed(text));
             Ok((
                 RuleDocument {
-                    name: name.clone(),
-                    layer: Layer::Core,
-                    path: None,
+                    name,
+                    layer,
+                    path,
                     text,
                 },
                 warnings,
             ))
         }
-        None => Err(DoctrineError::NotFound {
-            name: name.clone(),
-            chain,
-        }),
+        None => Err(DoctrineError::NotFound { name, chain }),
+    }
+}
+
+/// Returns the text of a file, or why it cannot serve.
+fn usable(bytes: Vec<u8>, purpose: Purpose) -> Result<String, &'static str> {
+    match (String::from_utf8(bytes), purpose) {
+        (Ok(text), Purpose::Prompt) if text.trim().is_empty() => Err("the file is empty"),
+        (Ok(text), Purpose::Prompt) if text.contains('\0') => Err("the file holds a NUL byte"),
+        (Ok(text), Purpose::Prompt | Purpose::Reference) => Ok(text),
+        (Err(_), Purpose::Prompt) => Err("the file is not UTF-8 text"),
+        (Err(error), Purpose::Reference) => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
     }
 }
 
 /// Returns what a person should know about a document that stands before the core's.
 fn shadowing(name: &DocumentName, layer: Layer, path: &str) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    let mut warn = |message: String| {
-        warnings.push(Warning {
+    if layer == Layer::Core {
+        return Vec::new();
+    }
+    let protected = PROTECTED
+        .contains(&name.as_str())
+        .then(|| format!("the {layer} layer replaces the protected rule document {name}"));
+    let described = DESCRIBES_BUILT_IN_RULES.contains(&name.as_str()).then(|| {
+        format!("{name} describes rules that are built in; this text changes what is read, not what orchestrate does")
+    });
+    let messages = [protected, described].into_iter().flatten();
+    messages
+        .map(|message| Warning {
             layer,
             place: path.to_owned(),
             message,
-        });
-    };
-    if layer == Layer::Core {
-        return warnings;
-    }
-    if PROTECTED.contains(&name.as_str()) {
-        warn(format!("the {layer} layer replaces the protected rule document {name}"));
-    }
-    if DESCRIBES_BUILT_IN_RULES.contains(&name.as_str()) {
-        warn(format!(
-            "{name} describes rules that are built in; this text changes what is read, not what orchestrate does"
-        ));
-    }
-    warnings
+            remedy: format!("remove {path} to use the document below it"),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -48,7 +48,9 @@ impl Kind {
         }
     }
 
-    fn in_words(self) -> String {
+    /// Returns what a value may be, as a phrase with Markdown code in it.
+    #[must_use]
+    pub fn in_words(self) -> String {
         match self {
             Self::Bool => "`true` or `false`".to_owned(),
             Self::PositiveInteger => "whole number from 1".to_owned(),
@@ -104,6 +106,18 @@ pub struct Key {
     /// One sentence on what it does.
     pub documentation: &'static str,
 }
+
+/// `commit_on_kickoff`.
+pub const COMMIT_ON_KICKOFF: Key = Key {
+    name: "commit_on_kickoff",
+    default: "true",
+    kind: Kind::Bool,
+    layers: AllowedLayers::All,
+    illegal_value: IllegalValue::ByLayer,
+    shared: true,
+    documentation: "Whether `sign` commits the bundle that a person has just signed; `false` leaves the files changed \
+        and prints the git commands.",
+};
 
 /// `dispatch_backend`.
 pub const DISPATCH_BACKEND: Key = Key {
@@ -199,6 +213,7 @@ pub const WATCH_INTERVAL_SECONDS: Key = Key {
 
 /// Every key that this product reads, in the order of the defaults file.
 pub const KEYS: &[Key] = &[
+    COMMIT_ON_KICKOFF,
     DISPATCH_BACKEND,
     DISPATCH_BACKEND_PER_SPEC,
     COMMAND_BACKEND,
@@ -256,7 +271,8 @@ mod tests {
 
     #[test]
     fn the_defaults_file_and_the_table_say_the_same() {
-        let entries = lines::read_checked(DEFAULTS.as_bytes()).expect("the defaults file is well-formed");
+        assert_eq!(lines::malformed(DEFAULTS.as_bytes()), None);
+        let entries = lines::read_unchecked(DEFAULTS.as_bytes());
         let in_file: Vec<(&str, &str)> = entries
             .iter()
             .map(|entry| (entry.key.as_str(), entry.value.as_str()))

@@ -5,10 +5,13 @@
 
 pub mod configuration;
 pub mod doctrine;
+pub mod explanation;
+pub mod foreign;
 pub mod keys;
 pub mod layer;
 mod lines;
 pub mod message;
+mod remark;
 pub mod settings;
 pub mod values;
 

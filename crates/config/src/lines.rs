@@ -1,18 +1,36 @@
 //! The line rules of a configuration file (`contract/core.md §12.2`). YAML has no say here: what it would read
 //! differently (`a#b`, a quoted `#`, a second `key:`) is read as the contract says.
+//!
+//! A file is read in two ways. [`malformed`] is the reference's test of a whole file, which the plumbing and the
+//! repository's file follow. [`read`] charges a bad line to the key it stands under, and to nothing else.
 
-/// One `key: value` line.
+use std::collections::BTreeMap;
+
+/// One `key: value` line: the first of its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) value: String,
-    /// The 1-based line.
+    /// The 1-based line; 0 for a value that no file holds.
     pub(crate) line: usize,
     /// Whether a `#` ended the value.
-    pub(crate) cut: bool,
+    pub(crate) cut: Cut,
+    /// What keeps the value from being used.
+    pub(crate) broken: Option<Malformed>,
 }
 
-/// A line that makes the whole file unusable.
+/// Whether a `#` ended a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// There is none.
+    No,
+    /// After a blank, as comments are written.
+    Comment,
+    /// In the middle of a word: what follows is lost all the same.
+    Glued,
+}
+
+/// A line that is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Malformed {
     /// The 1-based line.
@@ -20,25 +38,123 @@ pub(crate) struct Malformed {
     pub(crate) reason: &'static str,
 }
 
-/// Returns the entries of a file whose every line is checked.
-pub(crate) fn read_checked(bytes: &[u8]) -> Result<Vec<Entry>, Malformed> {
-    match lines(bytes).find_map(|(line, text)| malformed_because(text).map(|reason| Malformed { line, reason })) {
-        Some(malformed) => Err(malformed),
-        None => Ok(read_unchecked(bytes)),
-    }
+/// A line that changes nothing, though somebody wrote it to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stray {
+    /// It belongs to no key.
+    Line(Malformed),
+    /// Its key was set before, by an earlier line.
+    Again { line: usize, key: String, first: usize },
+    /// What stands before its colon can be no key.
+    Name { line: usize, name: String },
 }
 
-/// Returns the entries of a file that is taken as it is, as the core's is; the first line of a key is its entry.
-pub(crate) fn read_unchecked(bytes: &[u8]) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+/// What a file says, line by line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Reading {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) strays: Vec<Stray>,
+}
+
+const LIST_ITEM: &str = "a list item; lists are written inline, as `key: [a, b]`";
+const INDENTED: &str = "an indented line; every key starts its line, and its value ends with it";
+const NO_COLON: &str = "a line without a colon; every line is `key: value`";
+const NUL: &str = "a line with a NUL byte";
+const NOT_TEXT: &str = "a value that is not UTF-8 text";
+
+/// Returns the first line that makes the file malformed for the reference.
+pub(crate) fn malformed(bytes: &[u8]) -> Option<Malformed> {
+    lines(bytes).find_map(|(line, text)| match shape_of(text) {
+        Shape::Bad(reason) | Shape::Continuation(reason) | Shape::Item(reason) => Some(Malformed { line, reason }),
+        Shape::Nothing | Shape::Pair => None,
+    })
+}
+
+/// Returns what a file says, each bad line charged to the key that it stands under.
+pub(crate) fn read(bytes: &[u8]) -> Reading {
+    let mut reading = Reading::default();
+    let mut first_lines = FirstLines::new();
+    let mut owner = Owner::Nobody;
     for (line, text) in lines(bytes) {
-        if let Some(entry) = entry_of(line, text)
-            && entries.iter().all(|earlier| earlier.key != entry.key)
-        {
-            entries.push(entry);
+        let (reason, is_item) = match shape_of(text) {
+            Shape::Nothing => continue,
+            Shape::Pair => {
+                owner = take_pair(&mut reading, &mut first_lines, line, text);
+                continue;
+            }
+            Shape::Bad(reason) => {
+                owner = Owner::Nobody;
+                (reason, false)
+            }
+            Shape::Continuation(reason) => (reason, false),
+            Shape::Item(reason) => (reason, true),
+        };
+        let malformed = Malformed { line, reason };
+        let entry = match owner {
+            Owner::Ignored => continue,
+            Owner::Nobody => None,
+            Owner::Entry(index) => reading.entries.get_mut(index),
+        };
+        match entry {
+            // An item at the margin continues a key without a value, as YAML has it, and nothing else.
+            Some(entry) if !is_item || entry.value.is_empty() => {
+                entry.broken.get_or_insert(malformed);
+            }
+            Some(_) | None => reading.strays.push(Stray::Line(malformed)),
         }
     }
-    entries
+    reading
+}
+
+/// Returns the entries of a file that is taken as it is, as the core's is and as the reference reads a value.
+pub(crate) fn read_unchecked(bytes: &[u8]) -> Vec<Entry> {
+    let mut reading = Reading::default();
+    let mut first_lines = FirstLines::new();
+    for (line, text) in lines(bytes) {
+        if shape_of(text) == Shape::Pair {
+            let _ = take_pair(&mut reading, &mut first_lines, line, text);
+        }
+    }
+    for entry in &mut reading.entries {
+        entry.broken = None;
+    }
+    reading.entries
+}
+
+/// Whose value a line that starts no key would go on with.
+#[derive(Debug, Clone, Copy)]
+enum Owner {
+    /// No key's.
+    Nobody,
+    /// That entry's.
+    Entry(usize),
+    /// A line's that counts for nothing itself.
+    Ignored,
+}
+
+/// The line of the first entry of each key so far.
+type FirstLines<'a> = BTreeMap<&'a [u8], usize>;
+
+fn take_pair<'a>(reading: &mut Reading, first_lines: &mut FirstLines<'a>, line: usize, text: &'a [u8]) -> Owner {
+    let Some((name, raw)) = split_pair(text) else {
+        return Owner::Nobody;
+    };
+    let name_text = String::from_utf8_lossy(name).into_owned();
+    if !is_key_name(name) {
+        reading.strays.push(Stray::Name { line, name: name_text });
+        return Owner::Ignored;
+    }
+    if let Some(first) = first_lines.get(name) {
+        reading.strays.push(Stray::Again {
+            line,
+            first: *first,
+            key: name_text,
+        });
+        return Owner::Ignored;
+    }
+    first_lines.insert(name, line);
+    reading.entries.push(entry_of(line, name_text, raw));
+    Owner::Entry(reading.entries.len().saturating_sub(1))
 }
 
 /// Returns whether the text is a key's name: `^[a-z][a-z0-9_]*$` (`contract/core.md §0.3`).
@@ -81,35 +197,63 @@ fn trim_end(mut text: &[u8]) -> &[u8] {
     text
 }
 
-fn malformed_because(line: &[u8]) -> Option<&'static str> {
+/// What a line is, before anything of it is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// Blank, a comment, or a document marker.
+    Nothing,
+    /// A name, a colon and a value.
+    Pair,
+    /// A list item at the margin.
+    Item(&'static str),
+    /// Indented: it goes on with what stands above it.
+    Continuation(&'static str),
+    /// Nothing that a file may hold.
+    Bad(&'static str),
+}
+
+fn shape_of(line: &[u8]) -> Shape {
     let indented = line.first().is_some_and(|byte| is_blank(*byte));
     match trim_end(trim_start(line)) {
-        [] | [b'#', ..] => None,
-        [b'-'] => Some("a list item; lists are written inline, as `key: [a, b]`"),
-        [b'-', next, ..] if is_blank(*next) => Some("a list item; lists are written inline, as `key: [a, b]`"),
-        b"---" | b"..." if !indented => None,
-        _ if indented => Some("an indented line; every key starts its line"),
-        text if text.contains(&b':') => None,
-        _ => Some("a line without a colon; every line is `key: value`"),
+        [] | [b'#', ..] => Shape::Nothing,
+        [b'-'] if !indented => Shape::Item(LIST_ITEM),
+        [b'-', next, ..] if !indented && is_blank(*next) => Shape::Item(LIST_ITEM),
+        [b'-'] => Shape::Continuation(LIST_ITEM),
+        [b'-', next, ..] if is_blank(*next) => Shape::Continuation(LIST_ITEM),
+        b"---" | b"..." if !indented => Shape::Nothing,
+        _ if indented => Shape::Continuation(INDENTED),
+        text if !text.contains(&b':') => Shape::Bad(NO_COLON),
+        text if text.contains(&0) => Shape::Bad(NUL),
+        _ => Shape::Pair,
     }
 }
 
-fn entry_of(line: usize, text: &[u8]) -> Option<Entry> {
-    let colon = text.iter().position(|byte| *byte == b':')?;
-    let (key, rest) = text.split_at_checked(colon)?;
-    let raw = trim_start(rest.get(1..)?);
-    if !is_key_name(key) {
-        return None;
-    }
+/// Returns the name and what follows the colon, leading blanks off.
+fn split_pair(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = line.iter().position(|byte| *byte == b':')?;
+    let (name, rest) = line.split_at_checked(colon)?;
+    Some((name, trim_start(rest.get(1..)?)))
+}
+
+fn entry_of(line: usize, key: String, raw: &[u8]) -> Entry {
     let end = raw.iter().position(|byte| *byte == b'#');
-    let kept = trim_end(raw.get(..end.unwrap_or(raw.len()))?);
-    let value = without_quotes(without_quotes(kept, b'"'), b'\'');
-    Some(Entry {
-        key: String::from_utf8_lossy(key).into_owned(),
+    let (kept, comment) = raw.split_at_checked(end.unwrap_or(raw.len())).unwrap_or((raw, &[]));
+    let cut = match kept.last() {
+        _ if comment.is_empty() => Cut::No,
+        Some(last) if !is_blank(*last) => Cut::Glued,
+        Some(_) | None => Cut::Comment,
+    };
+    let value = without_quotes(without_quotes(trim_end(kept), b'"'), b'\'');
+    let reason = NOT_TEXT;
+    Entry {
+        key,
         value: String::from_utf8_lossy(value).into_owned(),
         line,
-        cut: end.is_some(),
-    })
+        cut,
+        broken: core::str::from_utf8(value)
+            .is_err()
+            .then_some(Malformed { line, reason }),
+    }
 }
 
 fn without_quotes(text: &[u8], quote: u8) -> &[u8] {
@@ -191,7 +335,7 @@ mod tests {
             "{a: b}",
             "k: [a,\nx: b]",
         ] {
-            assert!(read_checked(good.as_bytes()).is_ok(), "{good:?}");
+            assert_eq!(malformed(good.as_bytes()), None, "{good:?}");
         }
         for (bad, line) in [
             ("- a", 1),
@@ -206,12 +350,79 @@ mod tests {
             ("----", 1),
             ("k:\n  child: 1", 2),
             ("k: [a,\n b]", 2),
+            ("k: a\0b", 1),
         ] {
             assert_eq!(
-                read_checked(bad.as_bytes()).map_err(|malformed| malformed.line),
-                Err(line),
+                malformed(bad.as_bytes()).map(|malformed| malformed.line),
+                Some(line),
                 "{bad:?}"
             );
+        }
+    }
+
+    /// What a file comes to: each entry, `!` after a broken one, and the line of each stray.
+    fn charged(file: &str) -> (Vec<String>, Vec<usize>) {
+        let reading = read(file.as_bytes());
+        let shown = |entry: &Entry| match &entry.broken {
+            Some(bad) => format!("{}={}!{}", entry.key, entry.value, bad.line),
+            None => format!("{}={}", entry.key, entry.value),
+        };
+        let line = |stray: &Stray| match stray {
+            Stray::Line(Malformed { line, .. }) | Stray::Again { line, .. } | Stray::Name { line, .. } => *line,
+        };
+        (
+            reading.entries.iter().map(shown).collect(),
+            reading.strays.iter().map(line).collect(),
+        )
+    }
+
+    #[test]
+    fn a_bad_line_is_charged_to_the_key_above_it() {
+        let cases: &[(&str, &[&str], &[usize])] = &[
+            ("k:\n  - a\n  - b\nm: 1", &["k=!2", "m=1"], &[]),
+            ("k:\n- a\nm: 1", &["k=!2", "m=1"], &[]),
+            ("k: 5\n- a\nm: 1", &["k=5", "m=1"], &[2]),
+            ("k: 5\n  more\nm: 1", &["k=5!2", "m=1"], &[]),
+            ("k:\n\n# c\n\tchild: 1\nm: 1", &["k=!4", "m=1"], &[]),
+            ("  lost: 1\nm: 1", &["m=1"], &[1]),
+            ("m: 1\nword\n  - a", &["m=1"], &[2, 3]),
+            ("m: 1\nm: 2\n  - a", &["m=1"], &[2]),
+            ("M: 1\n  - a\nm: 2", &["m=2"], &[1]),
+            ("a\0: 1\nm: 2", &["m=2"], &[1]),
+            ("k: {a: 1,\n  b: 2}", &["k={a: 1,!2"], &[]),
+        ];
+        for (file, entries, strays) in cases {
+            let (found, stray) = charged(file);
+            assert_eq!(
+                (found.as_slice(), stray.as_slice()),
+                (
+                    entries
+                        .iter()
+                        .map(|entry| (*entry).to_owned())
+                        .collect::<Vec<_>>()
+                        .as_slice(),
+                    *strays
+                ),
+                "{file:?}"
+            );
+        }
+        assert_eq!(
+            read(b"k: a\xffb").entries[0].broken.as_ref().map(|bad| bad.line),
+            Some(1)
+        );
+    }
+
+    #[test]
+    fn a_number_sign_ends_a_value_with_or_without_a_blank() {
+        for (file, cut) in [
+            ("k: a", Cut::No),
+            ("k: a # b", Cut::Comment),
+            ("k: # b", Cut::Comment),
+            ("k:#b", Cut::Comment),
+            ("k: a#b", Cut::Glued),
+            ("k: a\t#b", Cut::Comment),
+        ] {
+            assert_eq!(read(file.as_bytes()).entries[0].cut, cut, "{file:?}");
         }
     }
 
@@ -221,7 +432,12 @@ mod tests {
             let entries = read_unchecked(&bytes);
             let line_count = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
             prop_assert!(entries.iter().all(|entry| entry.line <= line_count && !entry.value.contains('\n')));
-            prop_assert!(read_checked(&bytes).is_ok_and(|checked| checked == entries) || read_checked(&bytes).is_err());
+            let charged = read(&bytes);
+            prop_assert_eq!(charged.entries.len(), entries.len());
+            if malformed(&bytes).is_none() {
+                prop_assert!(charged.entries.iter().all(|entry| entry.broken.as_ref().is_none_or(|bad| bad.reason == NOT_TEXT)));
+                prop_assert!(charged.strays.iter().all(|stray| !matches!(stray, Stray::Line(_))));
+            }
         }
 
         #[test]

@@ -15,6 +15,8 @@ pub struct Warning {
     pub place: String,
     /// What happened, as a lowercase fragment.
     pub message: String,
+    /// The edit that ends it.
+    pub remedy: String,
 }
 
 impl fmt::Display for Warning {

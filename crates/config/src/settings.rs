@@ -8,6 +8,7 @@ use orchestrate_core::identifier::{BaseName, SpecId};
 use crate::configuration::{Configuration, DEFAULTS_PLACE, Found};
 use crate::keys::{self, IllegalValue, Key};
 use crate::layer::Layer;
+use crate::lines::Cut;
 use crate::message::{ConfigurationError, Warning, shown};
 use crate::values::{self, BackendChoice, Minutes};
 
@@ -32,6 +33,8 @@ pub struct Resolved<T> {
 /// Every setting, checked, as one snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
+    /// Whether signing a bundle commits it.
+    pub commit_on_kickoff: Setting<bool>,
     /// The backend of specs without an entry of their own.
     pub dispatch_backend: Setting<BackendChoice>,
     /// The backends of single specs.
@@ -108,6 +111,7 @@ impl Configuration {
     pub fn settings(&self) -> Result<(Settings, Vec<Warning>), ConfigurationError> {
         let mut warnings = Vec::new();
         let settings = Settings {
+            commit_on_kickoff: collect(self.commit_on_kickoff()?, &mut warnings),
             dispatch_backend: collect(self.dispatch_backend()?, &mut warnings),
             dispatch_backend_per_spec: collect(self.dispatch_backend_per_spec()?, &mut warnings),
             command_backend: collect(self.command_backend()?, &mut warnings),
@@ -118,6 +122,14 @@ impl Configuration {
             watch_interval: collect(self.watch_interval()?, &mut warnings),
         };
         Ok((settings, warnings))
+    }
+
+    /// Returns whether signing a bundle commits it.
+    ///
+    /// # Errors
+    /// When the repository's or the core's value is illegal.
+    pub fn commit_on_kickoff(&self) -> Result<Resolved<bool>, ConfigurationError> {
+        self.read(&keys::COMMIT_ON_KICKOFF, values::boolean)
     }
 
     /// Returns the backend of specs without an entry of their own.
@@ -188,7 +200,7 @@ impl Configuration {
     }
 
     /// Reads a key by its policy.
-    fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         key: &'static Key,
         parse: impl Fn(&str) -> Result<T, String>,
@@ -197,9 +209,10 @@ impl Configuration {
         let Some(found) = found else {
             return self.read_default(key, parse, warnings);
         };
-        let reason = match parse(found.entry.value.trim()) {
-            Ok(value) => return Ok(resolved(value, found.layer, warnings)),
-            Err(expected) => illegal(&found, &expected),
+        let reason = match (&found.entry.broken, parse(found.entry.value.trim())) {
+            (None, Ok(value)) => return Ok(resolved(value, found.layer, warnings)),
+            (None, Err(expected)) => illegal(&found, &expected),
+            (Some(bad), _) => bad.reason.to_owned(),
         };
         let (place, name) = (found.place(), key.name);
         match (key.illegal_value, found.layer) {
@@ -261,6 +274,7 @@ impl Configuration {
             layer: Layer::Core,
             place: self.core_path().to_owned(),
             message,
+            remedy: format!("add `{}: {}` to it", key.name, key.default),
         });
         built_in(key, parse).map(|value| resolved(value, Layer::Core, warnings))
     }
@@ -288,10 +302,9 @@ fn resolved<T>(value: T, origin: Layer, warnings: Vec<Warning>) -> Resolved<T> {
 }
 
 fn illegal(found: &Found<'_>, expected: &str) -> String {
-    let comment = if found.entry.cut {
-        " (a value ends at the first `#`)"
-    } else {
-        ""
+    let comment = match found.entry.cut {
+        Cut::No => "",
+        Cut::Comment | Cut::Glued => " (a value ends at the first `#`)",
     };
     format!("{expected}, found {}{comment}", shown(&found.entry.value))
 }
@@ -301,6 +314,11 @@ fn replaced(found: &Found<'_>, key: &Key, reason: &str, instead: &str) -> Warnin
         layer: found.layer,
         place: found.place(),
         message: format!("{}: {reason}; {instead}", key.name),
+        remedy: format!(
+            "correct or remove `{}` there; it takes {}",
+            key.name,
+            key.kind.in_words()
+        ),
     }
 }
 

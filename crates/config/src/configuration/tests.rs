@@ -1,5 +1,7 @@
 //! The four layers: which one speaks, what is malformed, what is ignored.
 
+mod model;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -113,13 +115,24 @@ fn a_malformed_file_is_an_error_only_in_the_repository() {
         assert_eq!(error.exit_class(), 4);
     }
     for layer in [Layer::MachineLocal, Layer::Adopter] {
-        for bad in [text(layer, "max_parallel_units: 7\n- a"), unreadable(layer)] {
-            let (configuration, warnings) = load(vec![bad, text(Layer::RepositoryTracked, "max_parallel_units: 5")]);
-            assert_eq!(configuration.get("max_parallel_units"), Ok("5"));
+        for (bad, ours, references) in [
+            (unreadable(layer), "5", "5"),
+            (
+                text(layer, "max_parallel_units: 7\n- a"),
+                if layer == Layer::MachineLocal { "7" } else { "5" },
+                "5",
+            ),
+        ] {
+            let texts = vec![bad, text(Layer::RepositoryTracked, "max_parallel_units: 5")];
+            let (configuration, warnings) = load(texts.clone());
+            assert_eq!(configuration.get("max_parallel_units"), Ok(ours));
             assert_eq!(
                 warnings.iter().map(|warning| warning.layer).collect::<Vec<_>>(),
                 [layer]
             );
+            let (configuration, warnings) = Configuration::load_as_the_reference(texts).expect("loads");
+            assert_eq!(configuration.get("max_parallel_units"), Ok(references));
+            assert_eq!(warnings.len(), 1);
         }
     }
 }
@@ -136,6 +149,12 @@ fn messages_name_the_file_the_line_and_the_remedy() {
         "repair .claude/planwright.yml:2: each line is `key: value`, blank or a comment"
     );
     let (_, warnings) = load(vec![text(Layer::MachineLocal, "\n\nwhat")]);
+    assert_eq!(
+        warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        [".claude/planwright.local.yml:3: the line is ignored: a line without a colon; every line is `key: value`"]
+    );
+    let (_, warnings) =
+        Configuration::load_as_the_reference(vec![text(Layer::MachineLocal, "\n\nwhat")]).expect("loads");
     assert_eq!(
         warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
@@ -266,6 +285,34 @@ proptest! {
         let (configuration, _) = load(order.into_iter().map(file).collect());
         let found = configuration.explain("some_key").ok().map(|found| (found.layer, found.value.to_owned()));
         prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn lines_and_layers_follow_the_model(files in proptest::array::uniform4(proptest::collection::vec(model::line(), 0..8))) {
+        let texts: Vec<LayerText> = LAYERS
+            .into_iter()
+            .zip(&files)
+            .map(|(layer, lines)| text(layer, &model::render(lines)))
+            .collect();
+        let by_layer: Vec<(Layer, &[model::Line])> = LAYERS.into_iter().zip(files.iter().map(Vec::as_slice)).collect();
+        let repository_is_bad = files[2].iter().any(model::is_bad);
+        match Configuration::load(texts.clone()) {
+            Err(error) => {
+                prop_assert!(repository_is_bad);
+                prop_assert_eq!(error.exit_class(), 4);
+                prop_assert!(Configuration::load_as_the_reference(texts).is_err());
+            }
+            Ok((configuration, _)) => {
+                prop_assert!(!repository_is_bad);
+                let (reference, _) = Configuration::load_as_the_reference(texts).expect("as good for the reference");
+                for key in model::KEYS {
+                    let ours = configuration.get(key).ok().map(str::to_owned);
+                    prop_assert_eq!(ours, model::ours(&by_layer, key), "{}", key);
+                    let theirs = reference.get(key).ok().map(str::to_owned);
+                    prop_assert_eq!(theirs, model::references(&by_layer, key), "{}", key);
+                }
+            }
+        }
     }
 
     #[test]

@@ -24,7 +24,11 @@ fn unreadable(layer: Layer) -> DocumentReading {
 
 /// What the resolution of a document comes to: layer, text and number of warnings, or the exit number.
 fn outcome(document: &str, readings: Vec<DocumentReading>) -> Result<(Layer, String, usize), u8> {
-    resolve(&name(document), readings)
+    outcome_for(Purpose::Reference, document, readings)
+}
+
+fn outcome_for(purpose: Purpose, document: &str, readings: Vec<DocumentReading>) -> Result<(Layer, String, usize), u8> {
+    resolve(&name(document), purpose, readings)
         .map(|(found, warnings)| (found.layer, found.text.into_owned(), warnings.len()))
         .map_err(|error| error.exit_class())
 }
@@ -98,36 +102,55 @@ fn the_highest_layer_that_holds_the_document_speaks() {
 
 #[test]
 fn a_broken_candidate_is_an_error_only_in_the_repository() {
+    assert_eq!(
+        outcome(
+            "house-rules",
+            vec![unreadable(Layer::RepositoryTracked), bytes(Layer::Adopter, "a")]
+        ),
+        Err(3)
+    );
+    assert_eq!(
+        outcome(
+            "house-rules",
+            vec![unreadable(Layer::MachineLocal), bytes(Layer::Adopter, "a")]
+        ),
+        Ok((Layer::Adopter, "a".to_owned(), 1))
+    );
+    assert_eq!(
+        outcome("execute-task", vec![unreadable(Layer::Adopter)]).map(|found| (found.0, found.2)),
+        Ok((Layer::Core, 1))
+    );
+    // Below the document that speaks nobody looks.
+    assert_eq!(
+        outcome(
+            "house-rules",
+            vec![bytes(Layer::MachineLocal, "l"), unreadable(Layer::RepositoryTracked)]
+        ),
+        Ok((Layer::MachineLocal, "l".to_owned(), 0))
+    );
+    // The reference looks whether a file can be read, not what it says.
+    assert_eq!(
+        outcome("house-rules", vec![bytes(Layer::RepositoryTracked, "")]),
+        Ok((Layer::RepositoryTracked, String::new(), 0))
+    );
+}
+
+#[test]
+fn a_prompt_is_made_of_text_or_not_at_all() {
     let empty = |layer| bytes(layer, " \n");
     let not_text = |layer| reading(layer, DocumentSource::Bytes(vec![0xff]));
-    for broken in [unreadable, empty, not_text] {
-        assert_eq!(
-            outcome(
-                "house-rules",
-                vec![broken(Layer::RepositoryTracked), bytes(Layer::Adopter, "a")]
-            ),
-            Err(3)
-        );
-        assert_eq!(
-            outcome(
-                "house-rules",
-                vec![broken(Layer::MachineLocal), bytes(Layer::Adopter, "a")]
-            ),
-            Ok((Layer::Adopter, "a".to_owned(), 1))
-        );
-        assert_eq!(
-            outcome("execute-task", vec![broken(Layer::Adopter)]).map(|found| (found.0, found.2)),
-            Ok((Layer::Core, 1))
-        );
-        // Below the document that speaks nobody looks.
-        assert_eq!(
-            outcome(
-                "house-rules",
-                vec![bytes(Layer::MachineLocal, "l"), broken(Layer::RepositoryTracked)]
-            ),
-            Ok((Layer::MachineLocal, "l".to_owned(), 0))
-        );
+    let nul = |layer| bytes(layer, "a\0b");
+    for broken in [unreadable, empty, not_text, nul] {
+        for layer in [Layer::MachineLocal, Layer::RepositoryTracked, Layer::Adopter] {
+            assert_eq!(
+                outcome_for(Purpose::Prompt, "execute-task", vec![broken(layer)]),
+                Err(3),
+                "{layer}"
+            );
+        }
     }
+    assert_eq!(purpose_on_dispatch(&name("execute-task")), Purpose::Prompt);
+    assert_eq!(purpose_on_dispatch(&name("proportionality")), Purpose::Reference);
 }
 
 #[test]
@@ -145,7 +168,7 @@ fn a_candidate_outside_its_root_is_refused_in_every_layer() {
 fn a_missing_document_names_the_chain() {
     let absent = [Layer::MachineLocal, Layer::RepositoryTracked, Layer::Adopter]
         .map(|layer| reading(layer, DocumentSource::Absent));
-    let error = resolve(&name("house-rules"), absent.to_vec()).expect_err("nowhere");
+    let error = resolve(&name("house-rules"), Purpose::Reference, absent.to_vec()).expect_err("nowhere");
     assert_eq!(error.exit_class(), 1);
     assert_eq!(
         error.to_string(),

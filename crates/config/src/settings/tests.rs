@@ -51,7 +51,7 @@ fn a_core_that_sets_nothing_leaves_the_tables_defaults() {
     assert_eq!(warnings.len(), shared);
     assert_eq!(
         warnings[0].message,
-        "dispatch_backend is not set, so the default `full-session` is used"
+        "commit_on_kickoff is not set, so the default `true` is used"
     );
 }
 
