@@ -76,6 +76,17 @@ pub(crate) enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    /// Show the configuration: each key's value and where it comes from.
+    Config {
+        #[command(subcommand)]
+        verb: ConfigVerb,
+    },
+    /// Look for what is wrong with the configuration and the rule documents, and say what mends it.
+    Doctor {
+        /// How to print the result.
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
     /// Watch five tasks land in a throw-away repository, with a scripted worker and a scripted person.
     Demo {
         /// Where to make the repository; a temporary directory without it.
@@ -91,9 +102,79 @@ pub(crate) enum Command {
     },
 }
 
+/// What can be asked of the configuration.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Print the value of one key.
+    Get {
+        /// The key.
+        key: String,
+        /// Say where the value comes from, what each layer says, and what the key means.
+        #[arg(long)]
+        explain: bool,
+        /// How to print the result.
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+    /// Print every key with its value and where it comes from.
+    List {
+        /// How to print the result.
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+}
+
 /// The plumbing verbs (`contract/core.md §20.6`).
 #[derive(Debug, Subcommand)]
 pub(crate) enum Plumbing {
+    /// Print the raw value of a configuration key.
+    ConfigGet {
+        /// Print the layer that sets it as well.
+        #[arg(long)]
+        explain: bool,
+        /// The key.
+        key: String,
+    },
+    /// Print a catalog, merged from its layers.
+    ResolveCatalog {
+        /// Print each entry's id with the layer it comes from instead.
+        #[arg(long)]
+        explain: bool,
+        /// The catalog's name.
+        name: String,
+    },
+    /// Print a configuration key's value, checked against a type.
+    ResolveConfigKnob {
+        /// The key.
+        #[arg(long)]
+        key: String,
+        /// What values it takes.
+        #[arg(long = "type", value_enum)]
+        kind: KnobType,
+        /// The words of an enum, with blanks between.
+        #[arg(long)]
+        values: Option<String>,
+        /// The value when no layer sets the key.
+        #[arg(long)]
+        fallback: String,
+    },
+    /// Print the root of a layer's overlay, or where a path below a root leads.
+    ResolveOverlayRoot {
+        /// The layer.
+        #[arg(value_enum, required_unless_present = "contain")]
+        layer: Option<OverlayLayer>,
+        /// Print the physical path of PATH below ROOT, if it stays there.
+        #[arg(long, num_args = 2, value_names = ["ROOT", "PATH"], conflicts_with = "layer")]
+        contain: Option<Vec<Utf8PathBuf>>,
+    },
+    /// Print the file of a rule document.
+    ResolveRuleDoc {
+        /// Print the layer it comes from as well.
+        #[arg(long)]
+        explain: bool,
+        /// The document's name, with or without .md.
+        name: String,
+    },
     /// Print the derived state of every task as records.
     OrchestrateState {
         /// The bundle's directory.
@@ -153,6 +234,28 @@ pub(crate) enum Plumbing {
     List,
 }
 
+/// The types of `resolve-config-knob`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KnobType {
+    /// One of the words in --values.
+    Enum,
+    /// A whole number from 1, of at most 15 digits.
+    Posint,
+}
+
+/// The layers of `resolve-overlay-root`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OverlayLayer {
+    /// What the product ships.
+    Core,
+    /// What lies over it for every repository on this machine.
+    Adopter,
+    /// What the repository commits.
+    RepoTracked,
+    /// What one person has in one checkout.
+    MachineLocal,
+}
+
 /// The verbs of `orchestrate-lock`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LockVerb {
@@ -175,7 +278,10 @@ impl Arguments {
     /// Returns how the result is to be printed.
     pub(crate) fn format(&self) -> Format {
         match &self.command {
-            Some(Command::Status { format, .. } | Command::Why { format, .. }) => *format,
+            Some(Command::Config {
+                verb: ConfigVerb::Get { format, .. } | ConfigVerb::List { format },
+            }) => *format,
+            Some(Command::Doctor { format } | Command::Status { format, .. } | Command::Why { format, .. }) => *format,
             Some(Command::Demo { .. } | Command::Plumbing { .. }) => Format::Human,
             None => self.step.format,
         }

@@ -30,6 +30,8 @@ pub(crate) struct Environment {
     pub(crate) adopter_overlay: Option<Utf8PathBuf>,
     /// `CLAUDE_DIR`, else `HOME/.claude`.
     pub(crate) claude_directory: Option<Utf8PathBuf>,
+    /// `XDG_CACHE_HOME`, else `HOME/.cache`: where files lie that can be made again at any time.
+    pub(crate) cache_directory: Option<Utf8PathBuf>,
     /// What tells whether a forge could be asked.
     pub(crate) forge: ForgeSettings,
     /// The git program; a dispatch needs one.
@@ -56,6 +58,7 @@ impl Environment {
         let claude_directory = absolute("CLAUDE_DIR").or_else(|| absolute("HOME").map(|home| home.join(".claude")));
         let adopter_overlay = absolute("PLANWRIGHT_ADOPTER_OVERLAY")
             .or_else(|| absolute("CLAUDE_PLUGIN_DATA").map(|data| data.join("overlay")));
+        let cache_directory = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")));
         let forge_directory = absolute("GH_CONFIG_DIR")
             .or_else(|| absolute("XDG_CONFIG_HOME").map(|config| config.join("gh")))
             .or_else(|| absolute("HOME").map(|home| home.join(".config").join("gh")));
@@ -79,6 +82,7 @@ impl Environment {
                 .collect(),
             adopter_overlay,
             claude_directory,
+            cache_directory,
             forge,
             git: programs.resolve("git"),
             programs,

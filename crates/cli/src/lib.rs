@@ -6,6 +6,7 @@ mod arguments;
 mod commands;
 mod environment;
 mod failure;
+mod layers;
 mod plumbing;
 mod printer;
 mod session;

@@ -83,6 +83,19 @@ fn place(path: &str, line: usize) -> String {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configuration {
     files: BTreeMap<Layer, LayerFile>,
+    /// Whether the core was supplied and could not be read, so that only keys of our own have a core value.
+    is_core_unreadable: bool,
+}
+
+/// What the core says of a key, for a reader that passes over the other layers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CoreValue<'a> {
+    /// This raw value.
+    Set(&'a str),
+    /// Nothing.
+    NotSet,
+    /// The core's file cannot be read, so that nobody knows.
+    Unreadable,
 }
 
 /// Where a raw value comes from, for `config get --explain`.
@@ -170,8 +183,15 @@ impl Configuration {
             }
         }
         let supplied = files.remove(&Layer::Core);
+        let is_core_unreadable = supplied
+            .as_ref()
+            .is_some_and(|file| matches!(file.state, LayerState::Skipped(_)));
         files.insert(Layer::Core, core_layer(supplied, &mut warnings));
-        Ok((Self { files }, warnings))
+        let configuration = Self {
+            files,
+            is_core_unreadable,
+        };
+        Ok((configuration, warnings))
     }
 
     /// Returns a key's raw value and where it comes from. Any key may be asked for, not only those of this product.
@@ -275,6 +295,16 @@ impl Configuration {
             path: &file.path,
             entry,
         })
+    }
+
+    /// Returns what the core says of a key.
+    #[must_use]
+    pub fn core(&self, key: &str) -> CoreValue<'_> {
+        match self.files.get(&Layer::Core).and_then(|file| file.entry(key)) {
+            Some(entry) => CoreValue::Set(&entry.value),
+            None if self.is_core_unreadable => CoreValue::Unreadable,
+            None => CoreValue::NotSet,
+        }
     }
 
     /// Returns the path of the core layer, for a message about a key that no layer sets.

@@ -93,7 +93,7 @@ impl fmt::Display for DocumentName {
 /// What a candidate's path is relative to. The file must lie inside it, symlinks resolved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Root {
-    /// The repository's top directory.
+    /// The repository's overlay, its `.claude` directory.
     Repository,
     /// The adopter overlay's root.
     Adopter,
@@ -238,8 +238,8 @@ pub fn required_for_dispatch() -> [DocumentName; 5] {
 #[must_use]
 pub fn candidates(name: &DocumentName) -> [Candidate; 3] {
     [
-        (Layer::MachineLocal, Root::Repository, ".claude/doctrine.local"),
-        (Layer::RepositoryTracked, Root::Repository, ".claude/doctrine"),
+        (Layer::MachineLocal, Root::Repository, "doctrine.local"),
+        (Layer::RepositoryTracked, Root::Repository, "doctrine"),
         (Layer::Adopter, Root::Adopter, "doctrine"),
     ]
     .map(|(layer, root, directory)| Candidate {

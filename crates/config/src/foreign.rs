@@ -152,6 +152,22 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     (distance <= allowed).then_some(best)
 }
 
+/// Returns the key that somebody who asks for that name may look for: a wider net than [`nearest`], for a hint.
+#[must_use]
+pub fn suggestion(name: &str) -> Option<&'static str> {
+    const LIKE_ENOUGH: f64 = 0.8;
+    if name.len() > 80 {
+        return None;
+    }
+    let names = keys::KEYS
+        .iter()
+        .map(|key| key.name)
+        .chain(FOREIGN.iter().map(|key| key.name));
+    let scored = names.map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
+    let (score, best) = scored.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    nearest(name).or((score >= LIKE_ENOUGH).then_some(best))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +201,8 @@ mod tests {
             assert_eq!(recognise(name), Recognised::Unknown(meant), "{name}");
         }
         assert_eq!(recognise(&"a".repeat(100_000)), Recognised::Unknown(None));
+        assert_eq!(suggestion("max_paralel"), Some("max_parallel_units"));
+        assert_eq!(suggestion("zzz"), None);
         assert_eq!(recognise("instruction_budget_skill"), Recognised::Foreign);
         assert_eq!(recognise("allocation_model_step_polish"), Recognised::Foreign);
     }

@@ -3,11 +3,13 @@
 //! Nothing here reads a file, the environment or a clock: the host hands over what it read, and the caller prints the
 //! warnings that come back. Owns the key table, the built-in defaults and the built-in rule documents; owns no state.
 
+pub mod catalog;
 pub mod configuration;
 pub mod doctrine;
 pub mod explanation;
 pub mod foreign;
 pub mod keys;
+pub mod knob;
 pub mod layer;
 mod lines;
 pub mod message;

@@ -69,6 +69,16 @@ impl ConfigurationError {
         }
     }
 
+    /// Returns the file, with `:line` where one line is meant.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        match self {
+            Self::MalformedRepositoryFile { place, .. }
+            | Self::IllegalRepositoryValue { place, .. }
+            | Self::BrokenCore { place, .. } => place,
+        }
+    }
+
     /// Returns what a person can do about it.
     #[must_use]
     pub fn hint(&self) -> String {

@@ -150,6 +150,8 @@ pub enum HaltReason {
         name: String,
         /// What was consulted.
         why: String,
+        /// The edit that helps.
+        remedy: String,
     },
     /// The backend cannot start a worker.
     Backend {
@@ -279,7 +281,7 @@ impl fmt::Display for HaltReason {
             Self::WorkingCopyDiffers { spec, base } => {
                 write!(formatter, "specs/{spec} in the working copy differs from {base}")
             }
-            Self::Doctrine { name, why } => {
+            Self::Doctrine { name, why, .. } => {
                 write!(formatter, "cannot resolve the rule document {name}: {why}")
             }
             Self::Backend { backend, why } => {
@@ -299,9 +301,10 @@ impl HaltReason {
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
         match self {
-            Self::Status { remedy, .. } | Self::SignOff { remedy, .. } | Self::WorktreeTaken { remedy, .. } => {
-                Some(remedy.clone())
-            }
+            Self::Status { remedy, .. }
+            | Self::SignOff { remedy, .. }
+            | Self::WorktreeTaken { remedy, .. }
+            | Self::Doctrine { remedy, .. } => Some(remedy.clone()),
             Self::BundleInvalid { .. } => Some("mend the lines named above".to_string()),
             Self::Changed {
                 spec, pre_change: true, ..
@@ -316,7 +319,6 @@ impl HaltReason {
             Self::WorkingCopyDiffers { spec, base } => Some(format!(
                 "commit the change, signed, and bring it to {base} (orchestrate sign specs/{spec}), or restore the files"
             )),
-            Self::Doctrine { .. } => None,
             Self::Backend { why, .. } => why.hint.clone(),
             Self::UncommittedWork { .. } => {
                 Some("commit it on the unit's branch, or move it away; then step again".to_string())

@@ -54,6 +54,14 @@ pub fn discover(start: &Utf8Path) -> Result<Repository, Fault> {
     })
 }
 
+/// Returns the top directory of the checkout that a directory lies in, as `git rev-parse --show-toplevel` prints it;
+/// none outside a checkout.
+#[must_use]
+pub fn top_of(start: &Utf8Path) -> Option<Utf8PathBuf> {
+    let git = git2::Repository::discover(start).ok()?;
+    Utf8Path::from_path(git.workdir()?)?.canonicalize_utf8().ok()
+}
+
 /// Returns the primary checkout, if it can be found from every worktree of the repository alike.
 fn primary_of(git: &git2::Repository, common: &Utf8Path, operation: &str) -> Result<Utf8PathBuf, Fault> {
     let fault = |cause: String| Fault::new(operation, cause);

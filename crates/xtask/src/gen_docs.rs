@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use orchestrate_config::keys::reference_table;
+use orchestrate_config::keys::reference_page;
 use orchestrate_core::exit::{ExitMeaning, PORCELAIN};
 
 use crate::failure::{Context, Failure, Result};
@@ -74,7 +74,7 @@ fn pages(root: &Path, binary: &Path) -> Result<Vec<Page>> {
     }];
     pages.push(Page {
         path: "docs/reference/configuration.md",
-        text: configuration(&reference_table()),
+        text: configuration(&reference_page()),
     });
     let command_line = "docs/reference/command-line.md";
     match command_line_page(root, binary)? {
@@ -98,8 +98,8 @@ fn exit_codes(porcelain: &[ExitMeaning]) -> String {
     text
 }
 
-fn configuration(table: &str) -> String {
-    format!("# Configuration\n\n{NOTICE}\n\nA value comes from the first layer that sets its key.\n\n{table}")
+fn configuration(page: &str) -> String {
+    format!("# Configuration\n\n{NOTICE}\n\n{page}")
 }
 
 /// Returns the page of every command's `--help`, or nothing when the binary prints none at all.

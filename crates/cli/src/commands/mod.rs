@@ -1,6 +1,8 @@
 //! One file for each command; this one only chooses.
 
+mod config;
 mod demo;
+mod doctor;
 mod report;
 mod status;
 mod step;
@@ -18,6 +20,8 @@ pub(crate) fn run(arguments: Arguments, environment: &Environment, printer: &mut
     match arguments.command {
         None if arguments.step.watch => watch::run(&arguments.step, environment, printer),
         None => step::run(&arguments.step, environment, printer),
+        Some(Command::Config { verb }) => config::run(&verb, environment, printer),
+        Some(Command::Doctor { .. }) => doctor::run(environment, printer),
         Some(Command::Status { spec, .. }) => status::run(spec.as_deref(), environment, printer),
         Some(Command::Why { spec, task, .. }) => why::run(&spec, &task, environment, printer),
         Some(Command::Demo { worker: true, .. }) => demo::worker(environment),

@@ -2,10 +2,15 @@
 //! `contract/core.md §20.6`. Messages to people go to standard error.
 
 mod anchor;
+mod catalog;
+mod config_get;
+mod config_knob;
 mod ledger;
 mod lock;
 mod marker;
 mod migrate;
+mod overlay_root;
+mod rule_doc;
 mod run_worker;
 mod select;
 mod state;
@@ -25,17 +30,34 @@ const FAIL_CLOSED: u8 = 2;
 /// The verbs that are scripts of the reference; each has a shim in `scripts/`.
 const NAMES: &[&str] = &[
     "check-ledger",
+    "config-get",
     "migrate-format-version",
     "orchestrate-lock",
     "orchestrate-marker",
     "orchestrate-select",
     "orchestrate-state",
+    "resolve-catalog",
+    "resolve-config-knob",
+    "resolve-overlay-root",
+    "resolve-rule-doc",
     "spec-anchor",
 ];
 
 /// Runs the verb and returns its exit number.
 pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
     match verb {
+        Plumbing::ConfigGet { explain, key } => config_get::run(&key, explain, environment, printer),
+        Plumbing::ResolveCatalog { explain, name } => catalog::run(&name, explain, environment, printer),
+        Plumbing::ResolveConfigKnob {
+            key,
+            kind,
+            values,
+            fallback,
+        } => config_knob::run(&key, kind, values.as_deref(), &fallback, environment, printer),
+        Plumbing::ResolveOverlayRoot { layer, contain } => {
+            overlay_root::run(layer, contain.as_deref(), environment, printer)
+        }
+        Plumbing::ResolveRuleDoc { explain, name } => rule_doc::run(&name, explain, environment, printer),
         Plumbing::OrchestrateState { spec_directory } => state::run(&spec_directory, environment, printer),
         Plumbing::OrchestrateSelect {
             critical_path,

@@ -91,6 +91,12 @@ pub fn nearest(name: &str) -> Option<&'static str> {
     (distance <= 2).then_some(best)
 }
 
+/// Returns the hash that `git hash-object` prints for a text.
+#[must_use]
+pub fn hash(text: &str) -> String {
+    versions::hash_of(text.as_bytes())
+}
+
 fn version_of(name: &DocumentName, hash: &str) -> Option<&'static Version> {
     let mut versions = versions::VERSIONS.iter();
     versions.find(|version| version.document == name.as_str() && version.hash.starts_with(hash))

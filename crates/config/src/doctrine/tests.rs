@@ -61,12 +61,12 @@ fn candidates_are_in_order_of_precedence() {
             (
                 Layer::MachineLocal,
                 Root::Repository,
-                ".claude/doctrine.local/gate-wiring.md".to_owned()
+                "doctrine.local/gate-wiring.md".to_owned()
             ),
             (
                 Layer::RepositoryTracked,
                 Root::Repository,
-                ".claude/doctrine/gate-wiring.md".to_owned()
+                "doctrine/gate-wiring.md".to_owned()
             ),
             (Layer::Adopter, Root::Adopter, "doctrine/gate-wiring.md".to_owned()),
         ]

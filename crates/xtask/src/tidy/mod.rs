@@ -3,6 +3,7 @@
 mod allowed;
 mod arguments;
 mod documents;
+mod keys;
 mod layout;
 mod removal;
 mod shims;
@@ -112,6 +113,11 @@ const RULES: &[Rule] = &[
         name: "registry names",
         guards: "no tracked file names a registry host",
         look: layout::registry_names,
+    },
+    Rule {
+        name: "keys",
+        guards: "every key of the configuration is in the one table, and somebody reads it",
+        look: keys::one_table,
     },
     Rule {
         name: "links",
