@@ -222,6 +222,7 @@ impl Sandbox {
             (r"\b([0-9a-f]{64}|[0-9a-f]{40})\b", "[HASH]"),
             (r"\b[0-9a-f]{32}\b", "[TOKEN]"),
             (r"\b[0-9a-f]{7}\b", "[SHORT]"),
+            (r"built-in defaults:\d+", "built-in defaults:[LINE]"),
         ]
     }
 }

@@ -172,6 +172,9 @@ pub(crate) enum Plumbing {
         /// Print the layer it comes from as well.
         #[arg(long)]
         explain: bool,
+        /// Pass over every overlay and every installed planwright.
+        #[arg(long)]
+        built_in: bool,
         /// The document's name, with or without .md.
         name: String,
     },

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, btree_map};
 
-use crate::foreign;
-use crate::keys::{self, AllowedLayers, Key};
+use crate::core_layer::core_layer;
+use crate::keys::{self, AllowedLayers};
 use crate::layer::{Layer, LayerSource, LayerText, Provenance};
-use crate::lines::{self, Cut, Entry};
+use crate::lines::{self, Entry};
 use crate::message::{ConfigurationError, Warning};
 use crate::remark;
 
@@ -16,13 +16,13 @@ pub const DEFAULTS: &str = include_str!("defaults.yml");
 pub(crate) const DEFAULTS_PLACE: &str = "built-in defaults";
 
 pub(crate) const NO_PROGRAM: &str = "a cloned repository cannot choose a program";
-const PROGRAM_LAYERS: &str = "set it in an untracked machine-local file or in the adopter overlay";
+pub(crate) const PROGRAM_LAYERS: &str = "set it in an untracked machine-local file or in the adopter overlay";
 
 /// What became of one layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LayerFile {
     pub(crate) path: String,
-    provenance: Provenance,
+    pub(crate) provenance: Provenance,
     pub(crate) state: LayerState,
 }
 
@@ -71,7 +71,7 @@ impl Found<'_> {
     }
 }
 
-fn place(path: &str, line: usize) -> String {
+pub(crate) fn place(path: &str, line: usize) -> String {
     if line == 0 {
         path.to_owned()
     } else {
@@ -374,79 +374,6 @@ fn state_of(
         place: at,
     });
     Ok(LayerState::Skipped(reason))
-}
-
-/// Returns the core layer: the embedded one, or the supplied one completed by the keys that only this product has.
-fn core_layer(supplied: Option<LayerFile>, warnings: &mut Vec<Warning>) -> LayerFile {
-    let built_in = lines::read_unchecked(DEFAULTS.as_bytes());
-    let (path, provenance, mut entries) = match supplied {
-        None
-        | Some(LayerFile {
-            state: LayerState::Absent,
-            ..
-        }) => {
-            return LayerFile {
-                path: DEFAULTS_PLACE.to_owned(),
-                provenance: Provenance::Machine,
-                state: LayerState::Read(built_in.into_iter().chain(foreign_defaults()).collect()),
-            };
-        }
-        Some(LayerFile {
-            path,
-            provenance,
-            state: LayerState::Skipped(_),
-        }) => (path, provenance, Vec::new()),
-        Some(LayerFile {
-            path,
-            provenance,
-            state: LayerState::Read(entries),
-        }) => (path, provenance, entries),
-    };
-    for entry in &built_in {
-        let Some(key) = keys::find(&entry.key) else {
-            continue;
-        };
-        if key.layers == AllowedLayers::MachineLocalAndAdopter {
-            warnings.extend(take_program(&path, &mut entries, key));
-        }
-        if !key.shared && entries.iter().all(|there| there.key != entry.key) {
-            // The line is the embedded file's, and would mislead beside the supplied file's name.
-            entries.push(Entry {
-                line: 0,
-                ..entry.clone()
-            });
-        }
-    }
-    LayerFile {
-        path,
-        provenance,
-        state: LayerState::Read(entries),
-    }
-}
-
-/// Returns the defaults of planwright's other keys, which its own defaults file would set.
-fn foreign_defaults() -> impl Iterator<Item = Entry> {
-    foreign::FOREIGN.iter().filter_map(|key| {
-        Some(Entry {
-            key: key.name.to_owned(),
-            value: key.default?.to_owned(),
-            line: 0,
-            cut: Cut::No,
-            broken: None,
-        })
-    })
-}
-
-/// Removes a key that the core may not set, and returns the warning where that changes something.
-fn take_program(path: &str, entries: &mut Vec<Entry>, key: &Key) -> Option<Warning> {
-    let position = entries.iter().position(|entry| entry.key == key.name)?;
-    let entry = entries.remove(position);
-    (entry.value != key.default).then(|| Warning {
-        layer: Layer::Core,
-        place: place(path, entry.line),
-        message: format!("{} is ignored here", key.name),
-        remedy: format!("remove it there; {PROGRAM_LAYERS}"),
-    })
 }
 
 #[cfg(test)]

@@ -304,6 +304,9 @@ pub fn resolve(
                 reason,
             });
         }
+        if let Some(looked_at) = chain.last_mut() {
+            looked_at.push_str(&format!(" ({reason})"));
+        }
         warnings.push(Warning {
             layer,
             message: format!("the {layer} rule document {name} is skipped: {reason}"),

@@ -5,6 +5,7 @@
 
 pub mod catalog;
 pub mod configuration;
+mod core_layer;
 pub mod doctrine;
 pub mod explanation;
 pub mod foreign;
@@ -13,6 +14,7 @@ pub mod knob;
 pub mod layer;
 mod lines;
 pub mod message;
+pub mod reference;
 mod remark;
 pub mod settings;
 pub mod values;

@@ -59,13 +59,14 @@ pub(crate) struct Reading {
 const LIST_ITEM: &str = "a list item; lists are written inline, as `key: [a, b]`";
 const INDENTED: &str = "an indented line; every key starts its line, and its value ends with it";
 const NO_COLON: &str = "a line without a colon; every line is `key: value`";
-const NUL: &str = "a line with a NUL byte";
+const NUL: &str = "a value with a NUL byte";
 const NOT_TEXT: &str = "a value that is not UTF-8 text";
 
 /// Returns the first line that makes the file malformed for the reference.
 pub(crate) fn malformed(bytes: &[u8]) -> Option<Malformed> {
     lines(bytes).find_map(|(line, text)| match shape_of(text) {
         Shape::Bad(reason) | Shape::Continuation(reason) | Shape::Item(reason) => Some(Malformed { line, reason }),
+        Shape::Pair if text.contains(&0) => Some(Malformed { line, reason: NUL }),
         Shape::Nothing | Shape::Pair => None,
     })
 }
@@ -223,7 +224,6 @@ fn shape_of(line: &[u8]) -> Shape {
         b"---" | b"..." if !indented => Shape::Nothing,
         _ if indented => Shape::Continuation(INDENTED),
         text if !text.contains(&b':') => Shape::Bad(NO_COLON),
-        text if text.contains(&0) => Shape::Bad(NUL),
         _ => Shape::Pair,
     }
 }
@@ -244,15 +244,16 @@ fn entry_of(line: usize, key: String, raw: &[u8]) -> Entry {
         Some(_) | None => Cut::Comment,
     };
     let value = without_quotes(without_quotes(trim_end(kept), b'"'), b'\'');
-    let reason = NOT_TEXT;
+    let reason = match core::str::from_utf8(value) {
+        Ok(text) => text.contains('\0').then_some(NUL),
+        Err(_) => Some(NOT_TEXT),
+    };
     Entry {
         key,
         value: String::from_utf8_lossy(value).into_owned(),
         line,
         cut,
-        broken: core::str::from_utf8(value)
-            .is_err()
-            .then_some(Malformed { line, reason }),
+        broken: reason.map(|reason| Malformed { line, reason }),
     }
 }
 
@@ -264,189 +265,4 @@ fn without_quotes(text: &[u8], quote: u8) -> &[u8] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn value_of(file: &str, key: &str) -> Option<String> {
-        read_unchecked(file.as_bytes())
-            .into_iter()
-            .find(|entry| entry.key == key)
-            .map(|entry| entry.value)
-    }
-
-    #[test]
-    fn values_follow_the_line_rules() {
-        let cases: &[(&str, Option<&str>)] = &[
-            ("k: 5", Some("5")),
-            ("k:5", Some("5")),
-            ("k:\t 5 \t", Some("5")),
-            ("k:", Some("")),
-            ("k:   ", Some("")),
-            ("k: # only a comment", Some("")),
-            ("k: 5 # why", Some("5")),
-            ("k: a#b", Some("a")),
-            ("k: \"a # b\"", Some("\"a")),
-            ("k: \"7\"", Some("7")),
-            ("k: '7'", Some("7")),
-            ("k: \"'7'\"", Some("7")),
-            ("k: '\"7\"'", Some("\"7\"")),
-            ("k: \"\"7\"\"", Some("\"7\"")),
-            ("k: \"7", Some("\"7")),
-            ("k: \"", Some("\"")),
-            ("k: \" 7 \"", Some(" 7 ")),
-            ("k: 5\r\n", Some("5")),
-            ("k: 5\nk: 6", Some("5")),
-            ("k:\nk: 6", Some("")),
-            ("k: a: b", Some("a: b")),
-            ("k: [a, b]", Some("[a, b]")),
-            ("\u{feff}k: 5", Some("5")),
-            ("kk: 5", None),
-            ("k : 5", None),
-            (" k: 5", None),
-            ("#k: 5", None),
-            ("K: 5", None),
-            ("", None),
-        ];
-        for (file, expected) in cases {
-            assert_eq!(value_of(file, "k").as_deref(), *expected, "{file:?}");
-        }
-    }
-
-    #[test]
-    fn a_value_that_is_not_utf8_stays_a_value() {
-        let entries = read_unchecked(b"k: a\xffb\nm: 1");
-        assert_eq!(entries[0].value, "a\u{fffd}b");
-        assert_eq!((entries[1].key.as_str(), entries[1].line), ("m", 2));
-    }
-
-    #[test]
-    fn files_are_malformed_by_the_contracts_test() {
-        for good in [
-            "",
-            "\n\n",
-            "# c",
-            "  # c",
-            "---\nk: 5\n...",
-            "--- \r\n",
-            "k: 5\r\n\r\n",
-            "Some Title: x",
-            "-a: b",
-            "{a: b}",
-            "k: [a,\nx: b]",
-        ] {
-            assert_eq!(malformed(good.as_bytes()), None, "{good:?}");
-        }
-        for (bad, line) in [
-            ("- a", 1),
-            ("-", 1),
-            ("k: 5\n  - a", 2),
-            ("-\ta: b", 1),
-            ("- a: b", 1),
-            ("word", 1),
-            ("k: 5\n\nword", 3),
-            (" k: 5", 1),
-            (" ---", 1),
-            ("----", 1),
-            ("k:\n  child: 1", 2),
-            ("k: [a,\n b]", 2),
-            ("k: a\0b", 1),
-        ] {
-            assert_eq!(
-                malformed(bad.as_bytes()).map(|malformed| malformed.line),
-                Some(line),
-                "{bad:?}"
-            );
-        }
-    }
-
-    /// What a file comes to: each entry, `!` after a broken one, and the line of each stray.
-    fn charged(file: &str) -> (Vec<String>, Vec<usize>) {
-        let reading = read(file.as_bytes());
-        let shown = |entry: &Entry| match &entry.broken {
-            Some(bad) => format!("{}={}!{}", entry.key, entry.value, bad.line),
-            None => format!("{}={}", entry.key, entry.value),
-        };
-        let line = |stray: &Stray| match stray {
-            Stray::Line(Malformed { line, .. }) | Stray::Again { line, .. } | Stray::Name { line, .. } => *line,
-        };
-        (
-            reading.entries.iter().map(shown).collect(),
-            reading.strays.iter().map(line).collect(),
-        )
-    }
-
-    #[test]
-    fn a_bad_line_is_charged_to_the_key_above_it() {
-        let cases: &[(&str, &[&str], &[usize])] = &[
-            ("k:\n  - a\n  - b\nm: 1", &["k=!2", "m=1"], &[]),
-            ("k:\n- a\nm: 1", &["k=!2", "m=1"], &[]),
-            ("k: 5\n- a\nm: 1", &["k=5", "m=1"], &[2]),
-            ("k: 5\n  more\nm: 1", &["k=5!2", "m=1"], &[]),
-            ("k:\n\n# c\n\tchild: 1\nm: 1", &["k=!4", "m=1"], &[]),
-            ("  lost: 1\nm: 1", &["m=1"], &[1]),
-            ("m: 1\nword\n  - a", &["m=1"], &[2, 3]),
-            ("m: 1\nm: 2\n  - a", &["m=1"], &[2]),
-            ("M: 1\n  - a\nm: 2", &["m=2"], &[1]),
-            ("a\0: 1\nm: 2", &["m=2"], &[1]),
-            ("k: {a: 1,\n  b: 2}", &["k={a: 1,!2"], &[]),
-        ];
-        for (file, entries, strays) in cases {
-            let (found, stray) = charged(file);
-            assert_eq!(
-                (found.as_slice(), stray.as_slice()),
-                (
-                    entries
-                        .iter()
-                        .map(|entry| (*entry).to_owned())
-                        .collect::<Vec<_>>()
-                        .as_slice(),
-                    *strays
-                ),
-                "{file:?}"
-            );
-        }
-        assert_eq!(
-            read(b"k: a\xffb").entries[0].broken.as_ref().map(|bad| bad.line),
-            Some(1)
-        );
-    }
-
-    #[test]
-    fn a_number_sign_ends_a_value_with_or_without_a_blank() {
-        for (file, cut) in [
-            ("k: a", Cut::No),
-            ("k: a # b", Cut::Comment),
-            ("k: # b", Cut::Comment),
-            ("k:#b", Cut::Comment),
-            ("k: a#b", Cut::Glued),
-            ("k: a\t#b", Cut::Comment),
-        ] {
-            assert_eq!(read(file.as_bytes()).entries[0].cut, cut, "{file:?}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_break_the_reader(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let entries = read_unchecked(&bytes);
-            let line_count = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
-            prop_assert!(entries.iter().all(|entry| entry.line <= line_count && !entry.value.contains('\n')));
-            let charged = read(&bytes);
-            prop_assert_eq!(charged.entries.len(), entries.len());
-            if malformed(&bytes).is_none() {
-                prop_assert!(charged.entries.iter().all(|entry| entry.broken.as_ref().is_none_or(|bad| bad.reason == NOT_TEXT)));
-                prop_assert!(charged.strays.iter().all(|stray| !matches!(stray, Stray::Line(_))));
-            }
-        }
-
-        #[test]
-        fn the_first_line_of_a_key_is_its_entry(lines in proptest::collection::vec("(ka|kb):[ 0-9#'\"]{0,5}", 0..12)) {
-            let file = lines.join("\n");
-            for key in ["ka", "kb"] {
-                let first = lines.iter().find(|line| line.starts_with(&format!("{key}:")));
-                prop_assert_eq!(value_of(&file, key), first.and_then(|line| value_of(line, key)));
-            }
-        }
-    }
-}
+mod tests;

@@ -55,13 +55,26 @@ fn read_bounded(path: &Utf8Path) -> OverlayReading {
 /// Returns what an overlay file holds, if the file it leads to lies under the root (`contract/core.md §12.5`).
 #[must_use]
 pub fn read_contained(root: &Utf8Path, relative: &str) -> OverlayReading {
-    match contained(root, Utf8Path::new(relative)) {
+    let named = root.join(relative);
+    let reading = match contained(root, Utf8Path::new(relative)) {
         // What was looked at is what is read.
         Ok(path) => read(&path),
         Err(NotContained::Absolute | NotContained::Escapes | NotContained::TooManyLinks) => OverlayReading::Escapes,
-        Err(NotContained::Missing) => read(&root.join(relative)),
+        Err(NotContained::Missing) => read(&named),
         Err(NotContained::Unreadable(why)) => OverlayReading::Unreadable(why),
+    };
+    match reading {
+        OverlayReading::Absent => broken_link(root, &named).map_or(OverlayReading::Absent, |link| {
+            OverlayReading::Unreadable(format!("{link} is a link to nothing"))
+        }),
+        OverlayReading::Bytes(_) | OverlayReading::Unreadable(_) | OverlayReading::Escapes => reading,
     }
+}
+
+/// Returns the first part of the path, from the root on, that is a link to nothing: somebody meant something to be there.
+fn broken_link<'a>(root: &Utf8Path, path: &'a Utf8Path) -> Option<&'a Utf8Path> {
+    let below = path.ancestors().take_while(|part| part.starts_with(root));
+    below.filter(|part| part.is_symlink() && !part.exists()).last()
 }
 
 /// Why a path is not one under a root.
@@ -263,6 +276,14 @@ mod tests {
         assert_eq!(read_contained(&root, "missing/below"), OverlayReading::Absent);
         assert_eq!(read_contained(&root.join("none"), "file"), OverlayReading::Absent);
         assert_eq!(read_contained(&root, "to-outside"), OverlayReading::Escapes);
+        symlink("nowhere", root.join("to-no-directory")).expect("linked");
+        for (name, link) in [
+            ("to-nothing-inside", "to-nothing-inside"),
+            ("to-no-directory/file", "to-no-directory"),
+        ] {
+            let why = format!("{} is a link to nothing", root.join(link));
+            assert_eq!(read_contained(&root, name), OverlayReading::Unreadable(why));
+        }
         rustix::fs::mknodat(
             rustix::fs::CWD,
             root.join("pipe").as_std_path(),

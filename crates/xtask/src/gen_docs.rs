@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use orchestrate_config::keys::reference_page;
+use orchestrate_config::reference::reference_page;
 use orchestrate_core::exit::{ExitMeaning, PORCELAIN};
 
 use crate::failure::{Context, Failure, Result};

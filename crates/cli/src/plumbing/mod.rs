@@ -57,7 +57,11 @@ pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Print
         Plumbing::ResolveOverlayRoot { layer, contain } => {
             overlay_root::run(layer, contain.as_deref(), environment, printer)
         }
-        Plumbing::ResolveRuleDoc { explain, name } => rule_doc::run(&name, explain, environment, printer),
+        Plumbing::ResolveRuleDoc {
+            explain,
+            built_in,
+            name,
+        } => rule_doc::run(&name, explain, built_in, environment, printer),
         Plumbing::OrchestrateState { spec_directory } => state::run(&spec_directory, environment, printer),
         Plumbing::OrchestrateSelect {
             critical_path,

@@ -18,7 +18,13 @@ use crate::printer::Printer;
 
 const VERB: &str = "resolve-rule-doc";
 
-pub(crate) fn run(name: &str, explain: bool, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
+pub(crate) fn run(
+    name: &str,
+    explain: bool,
+    built_in: bool,
+    environment: &Environment,
+    printer: &mut Printer,
+) -> Result<u8, Failure> {
     let failed = |error: DoctrineError| {
         let (exit, hint) = (error.exit_class(), error.hint());
         Failure::failed(format!("{VERB}: {error}"))
@@ -30,8 +36,11 @@ pub(crate) fn run(name: &str, explain: bool, environment: &Environment, printer:
     if let Some(fault) = &layers.adopter_fault {
         printer.talk(&format!("{VERB}: warning: {fault}"));
     }
-    let mut readings = layers.document(&name);
-    readings.extend(layers.installed_document(&name));
+    let mut readings = Vec::new();
+    if !built_in {
+        readings.extend(layers.document(&name));
+        readings.extend(layers.installed_document(&name));
+    }
     let (document, warnings) = doctrine::resolve(&name, Purpose::Reference, readings).map_err(failed)?;
     tell(VERB, &warnings, printer);
     let path = match document.path {

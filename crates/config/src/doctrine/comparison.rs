@@ -42,14 +42,24 @@ const NOTE_END: &str = " -->";
 #[must_use]
 pub fn note(name: &DocumentName) -> Option<String> {
     let current = versions::current(name.as_str())?;
-    Some(format!("{NOTE_START}{}{NOTE_END}", short(current.hash)))
+    Some(format!("{NOTE_START}{}{NOTE_END}", current.hash))
 }
 
 /// Returns how an overlay's bytes stand to the built-in document of that name. `installed` are the names of the
 /// documents of an installed planwright.
 #[must_use]
 pub fn compare(name: &DocumentName, bytes: &[u8], installed: &[String]) -> Comparison {
-    let Some(current) = versions::current(name.as_str()) else {
+    compare_among(versions::VERSIONS, name, bytes, installed)
+}
+
+fn compare_among(versions: &[Version], name: &DocumentName, bytes: &[u8], installed: &[String]) -> Comparison {
+    let own = || versions.iter().filter(|version| version.document == name.as_str());
+    let release_of = |hash: &str| {
+        own()
+            .find(|version| version.hash.starts_with(hash))
+            .map(|version| version.release)
+    };
+    let Some(current) = own().next_back() else {
         let is_foreign = PROTECTED.contains(&name.as_str()) || installed.iter().any(|other| other == name.as_str());
         return if is_foreign {
             Comparison::Foreign
@@ -63,13 +73,13 @@ pub fn compare(name: &DocumentName, bytes: &[u8], installed: &[String]) -> Compa
     if hash == current.hash {
         return Comparison::Same;
     }
-    if let Some(Version { release, .. }) = version_of(name, &hash) {
+    if let Some(release) = release_of(&hash) {
         return Comparison::Older { release };
     }
     match named_hash(bytes) {
         Some(named) if current.hash.starts_with(&named) => Comparison::Compared,
         Some(named) => Comparison::Outdated {
-            release: version_of(name, &named).map(|version| version.release),
+            release: release_of(&named),
             hash: named,
         },
         None => Comparison::Differs,
@@ -97,11 +107,6 @@ pub fn hash(text: &str) -> String {
     versions::hash_of(text.as_bytes())
 }
 
-fn version_of(name: &DocumentName, hash: &str) -> Option<&'static Version> {
-    let mut versions = versions::VERSIONS.iter();
-    versions.find(|version| version.document == name.as_str() && version.hash.starts_with(hash))
-}
-
 /// Returns the hash that an overlay names, when it is one: at least seven hex digits.
 fn named_hash(bytes: &[u8]) -> Option<String> {
     let text = core::str::from_utf8(bytes).ok()?;
@@ -110,10 +115,6 @@ fn named_hash(bytes: &[u8]) -> Option<String> {
         .find_map(|line| line.trim().strip_prefix(NOTE_START)?.strip_suffix(NOTE_END))?;
     let is_hash = (7..=40).contains(&noted.len()) && noted.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hash.then(|| noted.to_ascii_lowercase())
-}
-
-fn short(hash: &str) -> &str {
-    hash.get(..12).unwrap_or(hash)
 }
 
 #[cfg(test)]
@@ -149,6 +150,33 @@ mod tests {
                 Comparison::Differs
             );
         }
+    }
+
+    #[test]
+    fn a_text_of_an_older_release_is_known() {
+        let document = name("execute-task");
+        let old = "# Old\n";
+        let old_hash = versions::hash_of(old.as_bytes());
+        let row = |release, hash| Version {
+            document: "execute-task",
+            release,
+            hash,
+        };
+        let old_hash: &'static str = Box::leak(old_hash.into_boxed_str());
+        let rows = [
+            row("0.1.0", old_hash),
+            row("0.2.0", "ffffffffffffffffffffffffffffffffffffffff"),
+        ];
+        let compare = |text: &str| compare_among(&rows, &document, text.as_bytes(), &[]);
+        assert_eq!(compare(old), Comparison::Older { release: "0.1.0" });
+        assert_eq!(
+            compare(&format!("# Mine\n<!-- built-in: {old_hash} -->\n")),
+            Comparison::Outdated {
+                hash: old_hash.to_owned(),
+                release: Some("0.1.0")
+            }
+        );
+        assert_eq!(compare("# Mine\n<!-- built-in: fffffff -->\n"), Comparison::Compared);
     }
 
     #[test]

@@ -104,7 +104,8 @@ fn of_document(name: &DocumentName, reading: DocumentReading, installed: &[Strin
     }
     let noted = comparison::note(name).unwrap_or_default();
     let compare = format!(
-        "compare it with what `scripts/resolve-rule-doc.sh {name}` finds without it, then write the line `{noted}` into it; or remove it"
+        "compare it with the file that `orchestrate plumbing resolve-rule-doc --built-in {name}` prints, and write the \
+         line `{noted}` into it; or remove it"
     );
     match comparison::compare(name, &bytes, installed) {
         Comparison::Compared | Comparison::Foreign => None,
