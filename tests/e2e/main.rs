@@ -7,6 +7,7 @@ mod backends;
 mod base;
 mod bundles;
 mod concurrency;
+mod config_commands;
 mod config_plumbing;
 mod configuration;
 mod crash;

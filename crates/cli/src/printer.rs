@@ -1,5 +1,6 @@
 //! The only place that prints: data to standard output, talk to standard error.
 
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write};
 
 use orchestrate_core::identifier::printable;
@@ -11,11 +12,16 @@ use crate::failure::Failure;
 pub(crate) struct Printer {
     format: Format,
     closed: bool,
+    told: BTreeSet<String>,
 }
 
 impl Printer {
     pub(crate) fn new(format: Format) -> Self {
-        Self { format, closed: false }
+        Self {
+            format,
+            closed: false,
+            told: BTreeSet::new(),
+        }
     }
 
     /// Returns how results are printed.
@@ -66,6 +72,14 @@ impl Printer {
     pub(crate) fn talk(&mut self, text: &str) {
         // There is nowhere left to say that saying it failed.
         let _ = writeln!(std::io::stderr().lock(), "{}", printable(text));
+    }
+
+    /// Prints a remark to standard error, unless this process has said the same before: a loop reads everything afresh
+    /// each time.
+    pub(crate) fn talk_once(&mut self, text: &str) {
+        if self.told.insert(text.to_owned()) {
+            self.talk(text);
+        }
     }
 
     /// Prints a failure and returns its exit code.

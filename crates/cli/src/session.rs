@@ -25,7 +25,7 @@ impl Session {
         let world = RealWorld::open(start, environment.world_settings())?;
         let (settings, warnings) = settings::load(environment, world.repository())?;
         for warning in warnings {
-            printer.talk(&format!("warning: {warning}"));
+            printer.talk_once(&format!("warning: {warning}"));
         }
         Ok(Self { world, settings })
     }

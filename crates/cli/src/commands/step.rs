@@ -46,7 +46,7 @@ pub(crate) fn advance(
     let request = session.request(spec, arguments.dry_run);
     let rules = settings::rules(environment, session.world.repository()).map(|(rules, notes)| {
         for note in notes {
-            printer.talk(&format!("note: {note}"));
+            printer.talk_once(&format!("note: {note}"));
         }
         rules
     });

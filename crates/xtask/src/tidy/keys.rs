@@ -9,6 +9,12 @@ use crate::rust_text::Token;
 /// Where the table stands.
 const TABLE: &str = "crates/config/src/keys.rs";
 
+/// Functions of the settings that read several of them for their caller.
+const READERS: &[(&str, &[&str])] = &[(
+    "dispatch_backend_for",
+    &["dispatch_backend", "dispatch_backend_per_spec"],
+)];
+
 /// Finds keys outside the table, and keys of the table whose setting no code outside the configuration reads.
 pub(super) fn one_table(tree: &Tree) -> Vec<Finding> {
     let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
@@ -23,7 +29,9 @@ fn look(tree: &Tree, names: &[&str]) -> Vec<Finding> {
             findings.extend(undocumented(&tokens, names));
             continue;
         }
-        for window in tokens.windows(3) {
+        let sees_keys =
+            path.starts_with("crates/config/") || tokens.iter().any(|token| token.is_word("orchestrate_config"));
+        for window in tokens.windows(3).filter(|_| sees_keys) {
             let [before, first, second] = window else { continue };
             let is_literal = first.is_word("Key") && second.is_mark('{');
             let is_type = ["struct", "for", "impl"].iter().any(|word| before.is_word(word)) || before.is_mark('>');
@@ -36,12 +44,15 @@ fn look(tree: &Tree, names: &[&str]) -> Vec<Finding> {
             }
         }
         if !path.starts_with("crates/config/") {
-            let reads = |name: &&str| {
-                let field = field_of(name);
-                tokens
-                    .windows(2)
-                    .any(|pair| matches!(pair, [dot, word] if dot.is_mark('.') && word.is_word(field)))
+            let is_read = |field: &str| {
+                let mut pairs = tokens.windows(2);
+                pairs.any(|pair| matches!(pair, [dot, word] if dot.is_mark('.') && word.is_word(field)))
             };
+            let through = |name: &str| {
+                let mut readers = READERS.iter();
+                readers.any(|(reader, read)| read.contains(&name) && is_read(reader))
+            };
+            let reads = |name: &&str| is_read(field_of(name)) || through(name);
             unread.retain(|name| !reads(name));
         }
     }
@@ -95,6 +106,13 @@ mod tests {
     }
 
     #[test]
+    fn a_key_may_be_read_through_a_function_of_the_settings() {
+        let reader = "//! x\nfn f() { settings.dispatch_backend_for(spec) }\n";
+        let tree = Tree::sample(&[("crates/tower/src/a.rs", reader)]);
+        assert_eq!(look(&tree, &["dispatch_backend", "dispatch_backend_per_spec"]), []);
+    }
+
+    #[test]
     fn a_key_that_nobody_reads_is_named_with_its_line() {
         let in_config = [(TABLE, KEYS_FILE), ("crates/config/src/settings.rs", READER)];
         assert_eq!(
@@ -109,8 +127,12 @@ mod tests {
     #[test]
     fn a_key_beside_the_table_is_found() {
         let more = KEYS_FILE.replace("\"base_branch\"", "\"base_brunch\"");
-        let elsewhere = "//! x\nimpl Key {}\nfn f() -> Key { read(&Key { name: \"other\" }) }\n";
+        let elsewhere =
+            "//! x\nuse orchestrate_config::Key;\nimpl Key {}\nfn f() -> Key { read(&Key { name: \"other\" }) }\n";
+        // Another crate may have keys of its own.
+        let unrelated = "//! x\nfn f() -> Key { Key { name: 1 } }\n";
         let files = [
+            ("crates/spec/src/c.rs", unrelated),
             (TABLE, more.as_str()),
             ("crates/cli/src/a.rs", READER),
             ("crates/tower/src/b.rs", elsewhere),
@@ -119,7 +141,7 @@ mod tests {
             found(&files),
             [
                 "crates/config/src/keys.rs:3: base_brunch is not in KEYS, so no document names it",
-                "crates/tower/src/b.rs:3: a key of the configuration outside the key table",
+                "crates/tower/src/b.rs:4: a key of the configuration outside the key table",
             ]
         );
     }
