@@ -8,7 +8,7 @@ use orchestrate_core::identifier::{TaskId, printable};
 use crate::check::Check;
 use crate::commonmark::Markdown;
 use crate::diagnostic::{Findings, Spot, quoted};
-use crate::lookalike::without_list_marker;
+use crate::lookalike::{names_a_task, without_list_marker};
 use crate::text::{Line, Span, is_continuation};
 use crate::{BundleFile, FormatVersion, Section};
 
@@ -99,9 +99,14 @@ impl<'a> ParkingReader<'a> {
         let parking = section.parking().filter(|place| place.is_a_persons());
         let span = |token: &str| line.span(MARK.len()..MARK.len() + token.len());
         match (parking, bullet(line.text)) {
-            (Some(_), Bullet::Prose) if resembles_reference(line, markdown) => {
+            (Some(_), Bullet::Prose) if is_two && resembles_reference(line, markdown) => {
                 let what = "looks like a bullet that parks a task, but would not park it";
-                misplaced(line, what, "start it with `- ` in column 0", findings);
+                misplaced(
+                    line,
+                    what,
+                    "write `- **Task <id>** — <why>` in column 0, or begin with another word",
+                    findings,
+                );
             }
             (Some(place), Bullet::Reference { task, note }) => {
                 self.references.push(ReferenceBullet {
@@ -222,15 +227,11 @@ fn refuse_rejected(token: &str, span: &Span, findings: &mut Findings) {
     );
 }
 
-/// Returns whether a line, rendered, is a bullet that parks a task, while the format passes it over: indented by up to
-/// three blanks, or with another marker.
+/// Returns whether a line, rendered, is a bullet of an outermost list that begins with a task, while the format passes it
+/// over: indented, with another marker, or without the exact bold.
 fn resembles_reference(line: &Line<'_>, markdown: &Markdown) -> bool {
     let body = line.text.trim_start_matches([' ', '\t']);
-    let Some(text) = without_list_marker(body) else {
-        return false;
-    };
-    let token = text.strip_prefix("**Task ").and_then(|rest| rest.split_once("**"));
-    token.is_some_and(|(token, _)| TaskId::parse(token).is_ok()) && markdown.is_outer_item(line.first_visible())
+    without_list_marker(body).is_some_and(names_a_task) && markdown.is_outer_item(line.first_visible())
 }
 
 #[cfg(test)]

@@ -3,9 +3,9 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use common::{PAYLOAD, bundle_with_tasks, parse};
+use common::{PAYLOAD, as_version_1, bundle_with_tasks, parse};
 use orchestrate_spec::BundleTexts;
 use orchestrate_spec::anchor::{content_anchor, snapshot_anchor, whole_files_anchor};
 use orchestrate_spec::brief::parse_sign_off;
@@ -47,11 +47,25 @@ fn dependency_field(model: &Model) -> String {
     }
 }
 
+/// The sections of format version 1 that hold blocks, the candidates' twice as often.
+const OLDER_SECTIONS: [&str; 6] = [
+    "Forward plan",
+    "Completed",
+    "Forward plan",
+    "In progress",
+    "Awaiting input",
+    "Deferred",
+];
+
+/// Every second model is one of format version 1, where each task has a section of its own.
 fn render(models: &[Model]) -> BundleTexts {
+    let is_older = models.len() % 2 == 0;
     let blocks: String = models
         .iter()
         .map(|model| {
-            format!(
+            let section = OLDER_SECTIONS[(model.spelling + model.noise) % OLDER_SECTIONS.len()];
+            let section = if is_older { format!("## {section}\n\n") } else { String::new() };
+            section + &format!(
                 "### Task {} — make it\n\n- **Deliverables:** one\n  more\n- **Done when:** done\n- **Dependencies:** {}\n- **Citations:** D-1\n- **Estimated effort:** 1 day\n\n{}",
                 model.id,
                 dependency_field(model),
@@ -59,7 +73,11 @@ fn render(models: &[Model]) -> BundleTexts {
             )
         })
         .collect();
-    bundle_with_tasks(&format!("## Tasks\n\n{blocks}{PAYLOAD}"))
+    if is_older {
+        as_version_1(bundle_with_tasks(&format!("{blocks}{PAYLOAD}")))
+    } else {
+        bundle_with_tasks(&format!("## Tasks\n\n{blocks}{PAYLOAD}"))
+    }
 }
 
 /// Up to six tasks with ids of two kinds; a task depends only on tasks written before it, so that there is no circle.
@@ -111,6 +129,13 @@ fn edges_of(texts: &BundleTexts) -> Option<Edges> {
         )
     };
     Some(bundle.tasks.iter().map(edge).collect())
+}
+
+/// The tasks that selection may take.
+fn candidates_of(texts: &BundleTexts) -> Option<BTreeSet<String>> {
+    let graph = parse(texts).ok()?.graph();
+    let open = graph.tasks.iter().filter(|task| !graph.parked.contains_key(&task.id));
+    Some(open.map(|task| task.id.to_string()).collect())
 }
 
 fn line_starts(bytes: &[u8]) -> impl Iterator<Item = usize> {
@@ -197,6 +222,7 @@ proptest! {
     /// * The bundle is refused, or it has as many tasks as before.
     /// * An id is another only when the edit touched a task's heading line.
     /// * A task's dependencies are others only when the edit touched a heading line or that task's dependency field.
+    /// * A task may be selected that could not be before only when the edit touched the heading of a section.
     #[test]
     fn one_edit_loses_nothing_in_silence(models in models(), at in any::<prop::sample::Index>(), edit in edit()) {
         let texts = render(&models);
@@ -207,6 +233,12 @@ proptest! {
         prop_assert_eq!(after.len(), before.len(), "{}", String::from_utf8_lossy(&edited.tasks));
         if line_at(&texts.tasks, offset).starts_with(b"### Task ") {
             return Ok(());
+        }
+        let candidates = [&edited, &texts].map(candidates_of);
+        if let [Some(after), Some(before)] = candidates
+            && !line_at(&texts.tasks, offset).starts_with(b"## ")
+        {
+            prop_assert!(after.is_subset(&before), "{}", String::from_utf8_lossy(&edited.tasks));
         }
         prop_assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
         if !is_dependency_line(&texts.tasks, offset) {

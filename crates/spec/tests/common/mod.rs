@@ -31,6 +31,25 @@ pub fn bundle_with_tasks(body: &str) -> BundleTexts {
     }
 }
 
+/// The same bundle in format version 1; no line of it moves.
+pub fn as_version_1(texts: BundleTexts) -> BundleTexts {
+    let older = |bytes: Vec<u8>| {
+        String::from_utf8(bytes)
+            .expect("text")
+            .replace(
+                "**Format-version:** 2\n**Execution:** derived — see the status render\n",
+                "**Format-version:** 1\n\n",
+            )
+            .into_bytes()
+    };
+    BundleTexts {
+        requirements: older(texts.requirements),
+        design: older(texts.design),
+        tasks: older(texts.tasks),
+        test_spec: older(texts.test_spec),
+    }
+}
+
 pub fn task(id: &str, dependencies: &str) -> String {
     format!(
         "### Task {id} — title {id}\n\n- **Deliverables:** one\n  more\n- **Done when:** done\n- **Dependencies:** {dependencies}\n- **Citations:** D-1 · REQ-A1.1\n- **Estimated effort:** 1 day\n\n"

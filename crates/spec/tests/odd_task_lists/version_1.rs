@@ -2,27 +2,11 @@
 
 use orchestrate_spec::{AnnotationKind, BundleTexts, FormatVersion, Section};
 
-use crate::common::{bundle_with_tasks, parse, task};
+use crate::common::{as_version_1, bundle_with_tasks, parse, task};
 use crate::{answer, assert_answers};
 
-/// The same bundle in format version 1, its `tasks.md` one line shorter so that line numbers stay those of the body.
-pub(crate) fn version_1(body: &str) -> BundleTexts {
-    let older = |bytes: Vec<u8>| {
-        String::from_utf8(bytes)
-            .expect("text")
-            .replace(
-                "**Format-version:** 2\n**Execution:** derived — see the status render\n",
-                "**Format-version:** 1\n\n",
-            )
-            .into_bytes()
-    };
-    let texts = bundle_with_tasks(body);
-    BundleTexts {
-        requirements: older(texts.requirements),
-        design: older(texts.design),
-        tasks: older(texts.tasks),
-        test_spec: older(texts.test_spec),
-    }
+fn version_1(body: &str) -> BundleTexts {
+    as_version_1(bundle_with_tasks(body))
 }
 
 const REST: &str = "## Deferred\n\n(none yet)\n\n## Out of scope\n\n(none yet)\n";
