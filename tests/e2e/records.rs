@@ -68,6 +68,47 @@ fn the_anchor_fails_with_the_contracts_lines_and_exit_numbers() {
         ");
 }
 
+#[test]
+fn a_record_of_the_older_rule_and_a_deliberate_halt_say_so() {
+    let sandbox = sandbox(&single());
+    let brief = sandbox.read("specs/alpha/kickoff-brief.md");
+    let (above, _) = brief.split_once("Anchor: `").expect("a record");
+    let older = sandbox.shell(
+        "cd specs/alpha && git hash-object requirements.md design.md tasks.md test-spec.md | git hash-object --stdin",
+    );
+    let older = older.stdout.trim_end();
+    let step = |record: &str| {
+        sandbox.write("specs/alpha/kickoff-brief.md", &format!("{above}{record}\n"));
+        let _ = sandbox.commit_all("brief");
+        sandbox.orchestrate(&["alpha"])
+    };
+    check!(sandbox, step(&format!("Anchor: {older} (`scripts/spec-anchor.sh specs/alpha`)")), @r"
+        exit 4
+        --- out
+        halted: pre-change entry: the sign-off was recorded by an older rule of the anchor (signed [SHORT], main at [SHORT] has [SHORT])
+        hint: nothing that was signed has changed; record that once: orchestrate sign specs/alpha
+        ");
+    check!(sandbox, step("Anchor: (none — fail closed)"), @r"
+        exit 4
+        --- out
+        halted: specs/alpha is not validly signed: kickoff-brief.md:16: the last record is a deliberate halt: it says that nothing may be run
+        hint: resolve what the record names, then sign again: orchestrate sign specs/alpha
+        ");
+    check!(sandbox, step("Anchor: `0123456789012345678901234567890123456789` — computed as\n`scripts/spec-anchor.sh specs/beta`"), @r"
+        exit 4
+        --- out
+        halted: specs/alpha is not validly signed: kickoff-brief.md:16: the recorded command anchors another bundle
+        hint: sign it again; the record that is there stays as it is: orchestrate sign specs/alpha
+        ");
+    assert_eq!(sandbox.starts(), [""; 0]);
+    // By its own form the same hash signs the bundle.
+    let whole = "git hash-object requirements.md design.md tasks.md test-spec.md | git hash-object --stdin";
+    let _ = step(&format!("Anchor: `{older}` — computed as\n`{whole}`"))
+        .exits(0)
+        .says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+}
+
 /// Makes a bundle of version 1 with that status, signed where the status says so, and commits it.
 fn add_version_1(sandbox: &Sandbox, name: &str, status: &str) {
     for (file, text) in alpha().signed_texts() {

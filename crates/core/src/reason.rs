@@ -271,7 +271,7 @@ impl fmt::Display for HaltReason {
                 ..
             } => {
                 formatter.write_str(if *pre_change {
-                    "the sign-off was recorded with an older form of the anchor"
+                    "pre-change entry: the sign-off was recorded by an older rule of the anchor"
                 } else {
                     "the spec changed after it was signed"
                 })?;

@@ -11,6 +11,8 @@ mod record;
 mod refusal;
 mod render;
 
+use std::collections::BTreeMap;
+
 use orchestrate_core::identifier::SpecId;
 
 use crate::anchor::{AnchorError, content_anchor, task_definitions};
@@ -183,15 +185,17 @@ fn refuse_other_definitions(before: &BundleTexts, after: &BundleTexts) -> Result
 /// Refuses to make a bundle that has a fault which the old one has not.
 fn refuse_new_findings(spec: &SpecId, before: &BundleTexts, after: &BundleTexts) -> Result<(), Refusal> {
     let findings = |texts: &BundleTexts| examine(spec, &BundleFiles::from(texts.clone())).findings;
-    let (before, after) = (findings(before), findings(after));
-    let count = |all: &[crate::Diagnostic], code: &str| all.iter().filter(|finding| finding.code == code).count();
-    match after
-        .iter()
-        .find(|finding| count(&after, finding.code) > count(&before, finding.code))
-    {
-        Some(finding) => Err(Refusal::NewFinding(finding.to_string())),
-        None => Ok(()),
+    let mut known: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for finding in findings(before) {
+        *known.entry(finding.code).or_default() += 1;
     }
+    for finding in findings(after) {
+        match known.get_mut(finding.code) {
+            Some(left) if *left > 0 => *left -= 1,
+            Some(_) | None => return Err(Refusal::NewFinding(finding.to_string())),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

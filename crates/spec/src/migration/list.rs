@@ -1,8 +1,11 @@
 //! `tasks.md` of format version 1, cut into what moves and what stays, or refused.
 
+use std::collections::BTreeSet;
+
 use orchestrate_core::identifier::TaskId;
 
 use super::Refusal;
+use crate::anchor::sort_key;
 use crate::block::Field;
 use crate::edit::{RawLine, raw_lines};
 use crate::parking::{Bullet, bullet};
@@ -311,17 +314,19 @@ fn refuse_text_behind_fields(block: &Block<'_>) -> Result<(), Refusal> {
 }
 
 fn refuse_ids(list: &List<'_>) -> Result<(), Refusal> {
-    for (index, block) in list.blocks.iter().enumerate() {
-        let same = |other: &Block<'_>| other.id == block.id || other.id.same_sort_key(&block.id);
-        if list.blocks.iter().take(index).any(same) {
+    let mut numbers = BTreeSet::new();
+    for block in &list.blocks {
+        let number = block.lines.first().and_then(|heading| sort_key(heading.raw.text));
+        if !numbers.insert(number) {
             return Err(Refusal::DuplicateTask {
                 line: block.line,
                 task: block.id.clone(),
             });
         }
     }
+    let ids: BTreeSet<&TaskId> = list.blocks.iter().map(|block| &block.id).collect();
     let converted = list.blocks.iter().filter(|block| KEPT.contains(&block.section));
-    let mut parked: Vec<TaskId> = converted.map(|block| block.id.clone()).collect();
+    let mut parked: BTreeSet<TaskId> = converted.map(|block| block.id.clone()).collect();
     for line in list.kept.iter().flat_map(|kept| &kept.lines) {
         let Bullet::Reference { task, .. } = bullet(line.text()) else {
             continue;
@@ -329,19 +334,13 @@ fn refuse_ids(list: &List<'_>) -> Result<(), Refusal> {
         if line.raw.fenced {
             continue;
         }
-        if !list.blocks.iter().any(|block| block.id == task) {
-            return Err(Refusal::BulletWithoutTask {
-                line: line.number,
-                task,
-            });
+        let line = line.number;
+        if !ids.contains(&task) {
+            return Err(Refusal::BulletWithoutTask { line, task });
         }
-        if parked.contains(&task) {
-            return Err(Refusal::ParkedTwice {
-                line: line.number,
-                task,
-            });
+        if !parked.insert(task.clone()) {
+            return Err(Refusal::ParkedTwice { line, task });
         }
-        parked.push(task);
     }
     Ok(())
 }
