@@ -7,6 +7,7 @@
 extern crate alloc;
 
 mod answer;
+mod chains;
 mod claim;
 pub mod derive;
 pub mod evidence;

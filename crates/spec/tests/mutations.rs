@@ -59,7 +59,7 @@ const OLDER_SECTIONS: [&str; 6] = [
 
 /// Every second model is one of format version 1, where each task has a section of its own.
 fn render(models: &[Model]) -> BundleTexts {
-    let is_older = models.len() % 2 == 0;
+    let is_older = models.len().is_multiple_of(2);
     let blocks: String = models
         .iter()
         .map(|model| {

@@ -1,3 +1,5 @@
+//! Every form of a dependency text that the contract lists, and what lies near them.
+
 use super::*;
 
 fn shown(text: &str) -> String {

@@ -8,6 +8,7 @@ mod common;
 mod every_check;
 mod examples;
 mod headers;
+mod spans;
 
 use common::{PAYLOAD, bundle_with_tasks, spec, task};
 use orchestrate_spec::{BundleFile, BundleFiles, BundleTexts, Diagnostic, FileText, Severity, examine};
