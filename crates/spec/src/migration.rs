@@ -18,7 +18,8 @@ use orchestrate_core::identifier::SpecId;
 use crate::anchor::{AnchorError, content_anchor, task_definitions};
 use crate::edit::{self, EditErrorReason, header_line, line_end, map_texts, raw_lines, with_header_value};
 use crate::header::{self, Header, Lookup};
-use crate::{BundleFile, BundleFiles, BundleTexts, Status, examine};
+use crate::mirror::EXECUTION;
+use crate::{BundleFile, BundleFiles, BundleTexts, LARGEST_FILE, Status, examine};
 
 pub use refusal::Refusal;
 
@@ -55,14 +56,16 @@ pub const WRITING_ORDER: [BundleFile; 4] = [
 /// What the Changelog entry of a migration contains.
 const MIGRATED: &str = "Migrated to format-version 2";
 
-const EXECUTION: &str = "**Execution:** derived — see the status render";
-
 /// Migrates a bundle. `brief` is its `kickoff-brief.md`, if there is one; `date` is the day of the entries, `YYYY-MM-DD`.
 ///
 /// # Errors
 /// Why it cannot be migrated by rule.
 pub fn migrate(spec: &SpecId, texts: &BundleTexts, brief: Option<&[u8]>, date: &str) -> Result<Migration, Refusal> {
     for (file, bytes) in texts.files() {
+        if bytes.len() > LARGEST_FILE {
+            let cause = format!("it has {} bytes", bytes.len());
+            return Err(Refusal::Unreadable { file, cause });
+        }
         crate::text::read(bytes).map_err(|unreadable| Refusal::NotText {
             file,
             what: unreadable.what,

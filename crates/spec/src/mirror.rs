@@ -245,7 +245,8 @@ fn check_vocabulary(requirements: &Source<'_>, resolved: &Resolved, findings: &m
     }
 }
 
-const EXECUTION: &str = "**Execution:** derived — see the status render";
+/// The line that version 2 has in every header (`contract/core.md §1.2`).
+pub(crate) const EXECUTION: &str = "**Execution:** derived — see the status render";
 
 fn check_execution(source: &Source<'_>, findings: &mut Findings) {
     let mut other = None;

@@ -5,12 +5,13 @@
 
 use orchestrate_core::identifier::SpecId;
 
-use super::{EXECUTION, MIGRATED, Migration, Refusal};
+use super::{MIGRATED, Migration, Refusal};
 use crate::anchor::content_anchor;
 use crate::brief::{
     Freshness, SignOffError, SignOffRecord, append_record, freshness, parse_sign_off, render_expression_only,
 };
 use crate::edit::{Changelog, RawLine, header_line, map_texts, raw_lines, with_header_value};
+use crate::mirror::EXECUTION;
 use crate::{BundleTexts, Status};
 
 /// What every heading of a migration's entry contains.

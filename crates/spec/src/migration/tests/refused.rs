@@ -230,6 +230,14 @@ fn what_is_wrong_elsewhere_is_refused() {
         ..good.clone()
     };
     assert!(matches!(run_with(&utf8, &signed(&good)), Err(Refusal::NotText { .. })));
+    let large = BundleTexts {
+        design: vec![b' '; crate::LARGEST_FILE + 1],
+        ..good.clone()
+    };
+    assert!(matches!(
+        run_with(&large, &signed(&good)),
+        Err(Refusal::Unreadable { .. })
+    ));
 }
 
 #[test]
