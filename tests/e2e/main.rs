@@ -17,6 +17,7 @@ mod doctrine;
 mod documents;
 mod evidence;
 mod forge;
+mod graph;
 mod hostile;
 mod links;
 mod locks;

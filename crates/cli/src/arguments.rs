@@ -30,6 +30,54 @@ pub(crate) enum Format {
     Json,
 }
 
+/// How a task graph is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum GraphFormat {
+    /// For a terminal.
+    #[default]
+    #[value(alias = "human")]
+    Text,
+    /// For Graphviz.
+    Dot,
+    /// For Mermaid, as Markdown viewers show it.
+    Mermaid,
+    /// One SVG document for a browser.
+    Svg,
+    /// For machines, versioned by "schema".
+    Json,
+}
+
+/// When colours are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What is drawn, and how.
+#[derive(Debug, Args)]
+pub(crate) struct GraphArguments {
+    /// The spec: specs/NAME, NAME, or the directory of any bundle. It may be a draft.
+    pub(crate) spec: Option<String>,
+    /// How to draw it.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: GraphFormat,
+    /// Draw with ASCII characters only. Implied where the locale is not UTF-8.
+    #[arg(long)]
+    pub(crate) ascii: bool,
+    /// When to write colours.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: ColorChoice,
+    /// Draw the bundle alone, without looking at how far its tasks are.
+    #[arg(long)]
+    pub(crate) no_state: bool,
+}
+
 /// One step, or the loop of steps.
 #[derive(Debug, Args)]
 pub(crate) struct StepArguments {
@@ -66,6 +114,8 @@ pub(crate) enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    /// Draw the task graph of a spec: layers, the critical path, and how far each task is.
+    Graph(GraphArguments),
     /// Explain a task's state: every row of the evidence table with its answer.
     Why {
         /// The spec: specs/NAME or NAME.
@@ -223,6 +273,21 @@ pub(crate) enum Plumbing {
         /// The bundle's directory.
         spec_directory: Utf8PathBuf,
     },
+    /// Print the task graph with the place of each box as records.
+    SpecGraph {
+        /// The bundle's directory.
+        spec_directory: Utf8PathBuf,
+    },
+    /// Print everything a bundle says as records.
+    SpecModel {
+        /// The bundle's directory.
+        spec_directory: Utf8PathBuf,
+    },
+    /// Print the status of a bundle and its tasks for people.
+    SpecStatus {
+        /// The bundle's directory.
+        spec_directory: Utf8PathBuf,
+    },
     /// Run the worker of a recorded dispatch under its kernel lease.
     RunWorker {
         /// The spec's name.
@@ -285,7 +350,8 @@ impl Arguments {
                 verb: ConfigVerb::Get { format, .. } | ConfigVerb::List { format },
             }) => *format,
             Some(Command::Doctor { format } | Command::Status { format, .. } | Command::Why { format, .. }) => *format,
-            Some(Command::Demo { .. } | Command::Plumbing { .. }) => Format::Human,
+            Some(Command::Graph(graph)) if graph.format == GraphFormat::Json => Format::Json,
+            Some(Command::Demo { .. } | Command::Graph(_) | Command::Plumbing { .. }) => Format::Human,
             None => self.step.format,
         }
     }

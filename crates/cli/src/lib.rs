@@ -3,12 +3,14 @@
 //! Owns no state; the environment is read once, here.
 
 mod arguments;
+mod bundle_directory;
 mod commands;
 mod environment;
 mod failure;
 mod layers;
 mod plumbing;
 mod printer;
+mod screen;
 mod session;
 mod settings;
 

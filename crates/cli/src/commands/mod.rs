@@ -3,6 +3,7 @@
 mod config;
 mod demo;
 mod doctor;
+mod graph;
 mod report;
 mod status;
 mod step;
@@ -23,6 +24,7 @@ pub(crate) fn run(arguments: Arguments, environment: &Environment, printer: &mut
         Some(Command::Config { verb }) => config::run(&verb, environment, printer),
         Some(Command::Doctor { .. }) => doctor::run(environment, printer),
         Some(Command::Status { spec, .. }) => status::run(spec.as_deref(), environment, printer),
+        Some(Command::Graph(arguments)) => graph::run(&arguments, environment, printer),
         Some(Command::Why { spec, task, .. }) => why::run(&spec, &task, environment, printer),
         Some(Command::Demo { worker: true, .. }) => demo::worker(environment),
         Some(Command::Demo {

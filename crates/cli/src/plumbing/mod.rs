@@ -13,6 +13,9 @@ mod overlay_root;
 mod rule_doc;
 mod run_worker;
 mod select;
+mod spec_graph;
+mod spec_model;
+mod spec_status;
 mod state;
 
 use camino::Utf8Path;
@@ -41,6 +44,9 @@ const NAMES: &[&str] = &[
     "resolve-overlay-root",
     "resolve-rule-doc",
     "spec-anchor",
+    "spec-graph",
+    "spec-model",
+    "spec-status",
 ];
 
 /// Runs the verb and returns its exit number.
@@ -76,6 +82,9 @@ pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Print
         Plumbing::CheckLedger { files } => ledger::run(&files, environment, printer),
         Plumbing::MigrateFormatVersion { target } => migrate::run(target.as_deref(), environment, printer),
         Plumbing::SpecAnchor { spec_directory } => anchor::run(&spec_directory, environment, printer),
+        Plumbing::SpecGraph { spec_directory } => spec_graph::run(&spec_directory, environment, printer),
+        Plumbing::SpecModel { spec_directory } => spec_model::run(&spec_directory, environment, printer),
+        Plumbing::SpecStatus { spec_directory } => spec_status::run(&spec_directory, environment, printer),
         Plumbing::RunWorker { spec, unit, attempt } => {
             run_worker::run(&spec, &unit, attempt.as_deref(), environment, printer)
         }

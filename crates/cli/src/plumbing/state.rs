@@ -52,7 +52,7 @@ pub(super) fn first_unknown(survey: &Survey) -> Option<String> {
 }
 
 /// The contract's words. A completion it has no word for prints under the nearest one.
-fn words(report: &TaskReport) -> (&'static str, String) {
+pub(super) fn words(report: &TaskReport) -> (&'static str, String) {
     match &report.state {
         TaskState::Landed { .. } => (
             "completed",
