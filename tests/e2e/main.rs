@@ -10,6 +10,7 @@ mod concurrency;
 mod config_commands;
 mod config_plumbing;
 mod configuration;
+mod content;
 mod crash;
 mod demo;
 mod disks;

@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 
 pub use crate::answer::{Answer, Finding, Progress, ProgressKind};
 use crate::claim;
+use crate::content;
 use crate::evidence::{BranchFacts, BranchSide, Evidence, Lease};
 use crate::graph::{Parking, TaskGraph};
 use crate::identifier::{CommitId, TaskId, Unit};
@@ -29,6 +30,10 @@ pub enum Row {
     OwnCommitsLanded,
     /// Row 4 ★: a worker lease is held.
     WorkerLease,
+    /// Row 5: own commits that are on base as other ones.
+    Rebased,
+    /// Row 6: all changes together are on base.
+    Squashed,
     /// Row 7: own commits that have not landed.
     OwnCommits,
     /// Row 8: an open pull request.
@@ -38,11 +43,13 @@ pub enum Row {
 }
 
 impl Row {
-    const ORDER: [Self; 7] = [
+    const ORDER: [Self; 9] = [
         Self::MergedPullRequest,
         Self::Trailer,
         Self::OwnCommitsLanded,
         Self::WorkerLease,
+        Self::Rebased,
+        Self::Squashed,
         Self::OwnCommits,
         Self::OpenPullRequest,
         Self::Claim,
@@ -56,6 +63,8 @@ impl Row {
             Self::Trailer => "trailer on base",
             Self::OwnCommitsLanded => "own commits landed",
             Self::WorkerLease => "worker lease",
+            Self::Rebased => "rebased onto base",
+            Self::Squashed => "squashed onto base",
             Self::OwnCommits => "own commits",
             Self::OpenPullRequest => "open pull request",
             Self::Claim => "dispatch marker",
@@ -66,7 +75,12 @@ impl Row {
     const fn stands_alone(self) -> bool {
         match self {
             Self::Trailer | Self::OwnCommitsLanded | Self::WorkerLease => true,
-            Self::MergedPullRequest | Self::OwnCommits | Self::OpenPullRequest | Self::Claim => false,
+            Self::MergedPullRequest
+            | Self::Rebased
+            | Self::Squashed
+            | Self::OwnCommits
+            | Self::OpenPullRequest
+            | Self::Claim => false,
         }
     }
 }
@@ -323,6 +337,8 @@ fn answer(row: Row, task: &TaskId, evidence: &Evidence) -> Answer {
         Row::Trailer => trailer(task, evidence),
         Row::OwnCommitsLanded => with_branches(task, evidence, own_commits_landed),
         Row::WorkerLease => worker_lease(task, evidence),
+        Row::Rebased => content::rebased(task, evidence),
+        Row::Squashed => content::squashed(task, evidence),
         Row::OwnCommits => with_branches(task, evidence, own_commits),
         Row::OpenPullRequest => pull_request::open(task, evidence),
         Row::Claim => claim::answer(task, evidence),

@@ -6,6 +6,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::content::Content;
 use crate::identifier::{BaseName, CommitId, SpecId, TaskId, Unit};
 use crate::observed::{Observed, Why};
 use crate::process::Liveness;
@@ -128,6 +129,8 @@ pub struct Evidence {
     pub leases: Observed<BTreeMap<Unit, Observed<Lease>>>,
     /// Dispatch markers by task.
     pub markers: Observed<BTreeMap<TaskId, Markers>>,
+    /// How the changes of branches compare with base, for the units that nothing stronger speaks for.
+    pub content: BTreeMap<Unit, Observed<Content>>,
     /// Our own records by unit.
     pub records: Observed<BTreeMap<Unit, UnitRecords>>,
     /// The reverts after which a person wants a task done again. What cannot be read is not wanted.

@@ -9,6 +9,7 @@ extern crate alloc;
 mod answer;
 mod chains;
 mod claim;
+pub mod content;
 pub mod derive;
 pub mod evidence;
 pub mod exit;

@@ -9,6 +9,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::content::Content;
 use crate::evidence::{Base, BranchFacts, History, Lease};
 use crate::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
 use crate::observed::Observed;
@@ -197,6 +198,8 @@ pub trait World {
     /// Asks the forge once for the pull requests of these units; absent where no forge is configured. The relations of
     /// the answer are empty.
     fn pull_requests(&self, spec: &SpecId, units: &BTreeSet<Unit>) -> Observed<PullRequests>;
+    /// Returns how the commits of a tip that are not on base compare with base by what they change.
+    fn content(&self, tip: &CommitId, base: &Base) -> Observed<Content>;
     /// Returns whether `ancestor` is `descendant` or one of its ancestors.
     fn contains(&self, descendant: &CommitId, ancestor: &CommitId) -> Observed<bool>;
     /// Returns a bundle file as committed; absent when the commit has none.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orchestrate_core::content::Content;
 use orchestrate_core::derive::{ProgressKind, Row, TaskState, derive};
 use orchestrate_core::evidence::{Base, BaseSource, BranchFacts, BranchSide, Evidence, History, Lease, UnitRecords};
 use orchestrate_core::graph::{Effort, TaskGraph, TaskNode};
@@ -63,12 +64,26 @@ enum Trailer {
 enum Branch {
     None,
     Ahead,
+    /// Ahead, and its changes compare so with base.
+    AheadWith(Changes),
     RemoteAhead,
     OwnCommitsLanded,
     /// One of its landed commits was reverted.
     OwnCommitsReverted,
     NoOwnCommits,
     ContainedStartUnknown,
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Changes {
+    Rebased,
+    RebasedAndReverted,
+    Squashed,
+    SquashedAndReverted,
+    Contained,
+    Different,
+    NotAsked,
     Unknown,
 }
 
@@ -126,9 +141,17 @@ const TRAILERS: [Trailer; 7] = [
     Trailer::Shallow,
     Trailer::Unknown,
 ];
-const BRANCHES: [Branch; 8] = [
+const BRANCHES: [Branch; 16] = [
     Branch::None,
     Branch::Ahead,
+    Branch::AheadWith(Changes::Rebased),
+    Branch::AheadWith(Changes::RebasedAndReverted),
+    Branch::AheadWith(Changes::Squashed),
+    Branch::AheadWith(Changes::SquashedAndReverted),
+    Branch::AheadWith(Changes::Contained),
+    Branch::AheadWith(Changes::Different),
+    Branch::AheadWith(Changes::NotAsked),
+    Branch::AheadWith(Changes::Unknown),
     Branch::RemoteAhead,
     Branch::OwnCommitsLanded,
     Branch::OwnCommitsReverted,
@@ -190,7 +213,7 @@ fn merged_says(forge: Forge, branch: Branch, trailer: Trailer) -> Says {
     match (forge, branch) {
         (Forge::Unknown | Forge::UnitUnknown | Forge::MergedFromADeletedRepository, _) => Says::Unknown,
         (Forge::Merged(_), Branch::Unknown) => Says::Unknown,
-        (Forge::Merged(head), Branch::Ahead | Branch::RemoteAhead) => match head {
+        (Forge::Merged(head), Branch::Ahead | Branch::AheadWith(_) | Branch::RemoteAhead) => match head {
             Head::Within => landed,
             Head::Beyond => Says::InProgress,
             Head::Apart => Says::No,
@@ -207,6 +230,28 @@ fn merged_says(forge: Forge, branch: Branch, trailer: Trailer) -> Says {
             | Forge::MergedFromAnotherOwner,
             _,
         ) => Says::No,
+    }
+}
+
+/// Rows 5 and 6, the first when `rebased`.
+fn content_says(branch: Branch, trailer: Trailer, rebased: bool) -> Says {
+    let Branch::AheadWith(changes) = branch else {
+        return Says::No;
+    };
+    let (found, reverted) = match changes {
+        Changes::Rebased => (rebased, false),
+        Changes::RebasedAndReverted => (rebased, true),
+        Changes::Squashed | Changes::Contained => (!rebased, false),
+        Changes::SquashedAndReverted => (!rebased, true),
+        Changes::Different | Changes::NotAsked => (false, false),
+        Changes::Unknown => return Says::Unknown,
+    };
+    match (found, reverted, trailer) {
+        (false, _, _) => Says::No,
+        (true, _, Trailer::Unknown) => Says::Unknown,
+        (true, false, _) => Says::Landed,
+        (true, true, Trailer::RevertedAndWanted) => Says::No,
+        (true, true, _) => Says::Undone,
     }
 }
 
@@ -254,7 +299,9 @@ fn model(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, claim: 
                 Branch::OwnCommitsReverted if trailer == Trailer::RevertedAndWanted => Says::No,
                 Branch::OwnCommitsReverted => Says::Undone,
                 Branch::ContainedStartUnknown | Branch::Unknown => Says::Unknown,
-                Branch::None | Branch::Ahead | Branch::RemoteAhead | Branch::NoOwnCommits => Says::No,
+                Branch::None | Branch::Ahead | Branch::AheadWith(_) | Branch::RemoteAhead | Branch::NoOwnCommits => {
+                    Says::No
+                }
             },
         ),
         (
@@ -266,11 +313,13 @@ fn model(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, claim: 
                 Worker::NoWorktree | Worker::Free => Says::No,
             },
         ),
+        (Row::Rebased, false, content_says(branch, trailer, true)),
+        (Row::Squashed, false, content_says(branch, trailer, false)),
         (
             Row::OwnCommits,
             false,
             match branch {
-                Branch::Ahead | Branch::RemoteAhead => Says::InProgress,
+                Branch::Ahead | Branch::AheadWith(_) | Branch::RemoteAhead => Says::InProgress,
                 Branch::Unknown => Says::Unknown,
                 Branch::None
                 | Branch::OwnCommitsLanded
@@ -359,6 +408,7 @@ fn branch_facts(branch: Branch) -> Observed<BTreeMap<Unit, Vec<BranchFacts>>> {
             2,
             Observed::Known(vec![commit('b'), commit('9')]),
         )),
+        Branch::AheadWith(_) => of(facts(BranchSide::Local, 1, Observed::Known(vec![commit('b')]))),
         Branch::RemoteAhead => of(facts(BranchSide::Remote, 1, Observed::Absent(why()))),
         Branch::OwnCommitsLanded => of(facts(
             BranchSide::Local,
@@ -547,6 +597,23 @@ fn pull_requests(forge: Forge, branch: Branch) -> Observed<PullRequests> {
     }
 }
 
+fn content(branch: Branch) -> BTreeMap<Unit, Observed<Content>> {
+    let Branch::AheadWith(changes) = branch else {
+        return BTreeMap::new();
+    };
+    let content = match changes {
+        Changes::Rebased => Observed::Known(Content::Rebased(vec![commit('6')])),
+        Changes::RebasedAndReverted => Observed::Known(Content::Rebased(vec![commit('8'), commit('6')])),
+        Changes::Squashed => Observed::Known(Content::Squashed(commit('6'))),
+        Changes::SquashedAndReverted => Observed::Known(Content::Squashed(commit('8'))),
+        Changes::Contained => Observed::Known(Content::Contained),
+        Changes::Different => Observed::Known(Content::Different),
+        Changes::NotAsked => Observed::Absent(why()),
+        Changes::Unknown => Observed::Unknown(why()),
+    };
+    BTreeMap::from([(unit(), content)])
+}
+
 fn evidence(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, claim: Claim) -> Evidence {
     let history = History {
         trailers: match trailer {
@@ -586,6 +653,7 @@ fn evidence(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, clai
         pull_requests: pull_requests(forge, branch),
         leases: leases(worker),
         markers,
+        content: content(branch),
         records,
         redo: if trailer == Trailer::RevertedAndWanted {
             BTreeMap::from([(task(), BTreeSet::from([commit('7')]))])
@@ -638,7 +706,7 @@ fn every_combination_of_answers_gives_what_the_table_says() {
             }
         }
     }
-    assert_eq!(seen, 15 * 7 * 8 * 4 * 16);
+    assert_eq!(seen, 15 * 7 * 16 * 4 * 16);
 }
 
 /// Law L4 in one line: adding an unknown anywhere never makes a task ready or landed that was neither.

@@ -6,6 +6,7 @@
 mod base;
 mod checkout;
 pub mod clock;
+mod content;
 pub mod failpoint;
 pub mod files;
 pub mod forge;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use orchestrate_core::content::Content;
 use orchestrate_core::evidence::{Base, History, Lease};
 use orchestrate_core::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
@@ -21,7 +22,7 @@ use crate::git;
 use crate::process::{self, DetachedStart, Handshake, RunOptions, run_bounded};
 use crate::repository::{self, Repository};
 use crate::window::Windows;
-use crate::{checkout, clock, files, identity, lease, worktree};
+use crate::{checkout, clock, content, files, identity, lease, worktree};
 
 /// How long origin may take to name its HEAD.
 const REMOTE_HEAD_TIMEOUT: Duration = Duration::from_secs(20);
@@ -150,6 +151,10 @@ impl World for RealWorld {
 
     fn pull_requests(&self, spec: &SpecId, units: &BTreeSet<Unit>) -> Observed<PullRequests> {
         forge::pull_requests(&self.repository, &self.settings.forge, (spec, units), self.now())
+    }
+
+    fn content(&self, tip: &CommitId, base: &Base) -> Observed<Content> {
+        content::compare(&self.repository.git, tip, base)
     }
 
     fn contains(&self, descendant: &CommitId, ancestor: &CommitId) -> Observed<bool> {

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orchestrate_core::content::{self, Content};
 use orchestrate_core::derive::derive;
 use orchestrate_core::evidence::{Base, BranchFacts, Evidence, Lease, Markers, UnitRecords};
 use orchestrate_core::graph::TaskGraph;
@@ -15,7 +16,7 @@ use orchestrate_core::pull_request::{PullRequestState, PullRequests, TipRelation
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::{marker, redo};
-use orchestrate_core::world::{Branches, Reading, World};
+use orchestrate_core::world::{Branches, Reading, WorktreeFacts, World};
 
 /// Where the pull requests of a gathering come from: a step asks the forge once.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +43,7 @@ pub fn gather(world: &dyn World, spec: &SpecId, base: &Base, stale_marker_second
         pull_requests: Observed::Absent(Why::new("every task has landed, so the forge was not asked")),
         leases,
         markers,
+        content: BTreeMap::new(),
         records,
         redo: redo(world, spec),
         stale_marker_seconds,
@@ -57,7 +59,70 @@ pub fn gather(world: &dyn World, spec: &SpecId, base: &Base, stale_marker_second
         Forge::Asked(answer) => answer.clone(),
     };
     evidence.pull_requests = answer.map(|answer| with_relations(world, answer, &evidence.branches));
+    evidence.content = contents(world, &evidence);
     evidence
+}
+
+/// Compares by content what nothing cheaper tells: branches with commits of their own that nobody works on.
+fn contents(world: &dyn World, evidence: &Evidence) -> BTreeMap<Unit, Observed<Content>> {
+    let Observed::Known(branches) = &evidence.branches else {
+        return BTreeMap::new();
+    };
+    let compare = |(unit, branches): (&Unit, &Vec<BranchFacts>)| {
+        let facts = content::comparable(branches)?;
+        let content = match at_rest(world, evidence, unit) {
+            Ok(()) => world.content(&facts.tip, &evidence.base),
+            Err(why) => Observed::Absent(why),
+        };
+        Some((unit.clone(), content))
+    };
+    branches.iter().filter_map(compare).collect()
+}
+
+/// Returns why more may come from a unit: then what is on base is not asked for.
+fn at_rest(world: &dyn World, evidence: &Evidence, unit: &Unit) -> Result<(), Why> {
+    let lease = match &evidence.leases {
+        Observed::Known(leases) => leases.get(unit),
+        Observed::Absent(_) => None,
+        Observed::Unknown(why) => return Err(why.clone()),
+    };
+    match lease {
+        Some(Observed::Known(Lease::Held { .. })) => return Err(Why::new("a worker is at work")),
+        Some(Observed::Unknown(why)) => return Err(why.clone()),
+        Some(Observed::Known(Lease::Free) | Observed::Absent(_)) | None => {}
+    }
+    if has_open_pull_request(evidence, unit) {
+        return Err(Why::new("its pull request is open"));
+    }
+    let name = UnitName {
+        spec: evidence.spec.clone(),
+        unit: unit.clone(),
+    };
+    match world.worktree(&name) {
+        Observed::Known(WorktreeFacts::Free) => Ok(()),
+        Observed::Known(WorktreeFacts::Ours(worktree)) => match &worktree.changes {
+            Observed::Known(changes) if changes.is_empty() => Ok(()),
+            Observed::Known(_) => Err(Why::new("its worktree holds uncommitted work")),
+            Observed::Absent(why) | Observed::Unknown(why) => Err(why.clone()),
+        },
+        Observed::Known(WorktreeFacts::BranchElsewhere { path }) => {
+            Err(Why::new(format!("its branch is checked out at {path}")))
+        }
+        Observed::Known(WorktreeFacts::Taken { by }) => Err(Why::new(by)),
+        Observed::Absent(why) | Observed::Unknown(why) => Err(why),
+    }
+}
+
+fn has_open_pull_request(evidence: &Evidence, unit: &Unit) -> bool {
+    let Observed::Known(answer) = &evidence.pull_requests else {
+        return false;
+    };
+    let Some(Observed::Known(found)) = answer.by_unit.get(unit) else {
+        return false;
+    };
+    found
+        .iter()
+        .any(|one| matches!(one.state, PullRequestState::Open { .. }))
 }
 
 /// Every unit whose work is not shown by git to have landed: a merge may be known to the forge alone.

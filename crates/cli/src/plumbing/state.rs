@@ -60,7 +60,13 @@ pub(super) fn words(report: &TaskReport) -> (&'static str, String) {
                 Some(Row::MergedPullRequest) => "pr-merged",
                 Some(Row::Trailer) => "trailer",
                 Some(
-                    Row::OwnCommitsLanded | Row::WorkerLease | Row::OwnCommits | Row::OpenPullRequest | Row::Claim,
+                    Row::OwnCommitsLanded
+                    | Row::WorkerLease
+                    | Row::Rebased
+                    | Row::Squashed
+                    | Row::OwnCommits
+                    | Row::OpenPullRequest
+                    | Row::Claim,
                 )
                 | None => "branch-merged",
             }

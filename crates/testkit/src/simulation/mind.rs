@@ -19,6 +19,7 @@ pub(super) enum Query {
     Branches,
     PullRequests,
     Contains(CommitId, CommitId),
+    Content(CommitId),
     Committed(CommitId, BundleFile),
     Worktree(UnitName),
     Leases,
@@ -71,6 +72,7 @@ impl Query {
             // What a person wants again is never wanted because it could not be read.
             Self::List(Place::RedoDirectory(_) | Place::Redo(..))
             | Self::Contains(..)
+            | Self::Content(_)
             | Self::Liveness { .. }
             | Self::Read(
                 Place::Lock(_)
@@ -93,6 +95,7 @@ impl fmt::Display for Query {
             Self::History => formatter.write_str("the history of base"),
             Self::Branches => formatter.write_str("the task branches"),
             Self::PullRequests => formatter.write_str("pull requests"),
+            Self::Content(tip) => write!(formatter, "the changes of {}", tip.short()),
             Self::Contains(descendant, ancestor) => {
                 write!(formatter, "whether {} holds {}", descendant.short(), ancestor.short())
             }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orchestrate_core::content::Content;
 use orchestrate_core::evidence::{Base, History, Lease};
 use orchestrate_core::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
@@ -96,6 +97,10 @@ impl World for SimulatedWorld<'_> {
         self.observe(Query::PullRequests, |_, _| {
             Observed::Absent(Why::new("no forge is configured"))
         })
+    }
+
+    fn content(&self, tip: &CommitId, _base: &Base) -> Observed<Content> {
+        self.observe(Query::Content(tip.clone()), |_, _| Observed::Known(Content::Different))
     }
 
     fn contains(&self, descendant: &CommitId, ancestor: &CommitId) -> Observed<bool> {

@@ -53,6 +53,7 @@ pub(super) fn gather(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Result<Evi
         leases,
         markers: markers(world, spec, flaw),
         records,
+        content: BTreeMap::new(),
         redo: BTreeMap::new(),
         now: world.now(),
         stale_marker_seconds: STALE_SECONDS,
