@@ -2,6 +2,7 @@
 
 use crate::{alpha, sandbox, single};
 
+/// Verifies REQ-F1.2.
 #[test]
 fn json_has_a_schema_for_every_outcome() {
     let sandbox = sandbox(&single());
@@ -30,6 +31,7 @@ fn json_has_a_schema_for_every_outcome() {
     assert_eq!((output.exit, &value["outcome"]), (2, &"failed".into()));
 }
 
+/// Verifies REQ-F1.1.
 #[test]
 fn the_detailed_exit_codes_tell_idle_capped_and_held_apart() {
     let sandbox = sandbox(&alpha());

@@ -26,6 +26,7 @@ fn printed_command(text: &str) -> String {
     line.expect("a command is printed").trim().to_owned()
 }
 
+/// Verifies REQ-A1.2.
 #[test]
 fn an_absent_backend_halts_before_anything_is_written() {
     let sandbox = unconfigured();
@@ -47,6 +48,7 @@ fn an_absent_backend_halts_before_anything_is_written() {
     assert_eq!(sandbox.refs("refs/heads/planwright"), [""; 0]);
 }
 
+/// Verifies REQ-E1.3.
 #[test]
 fn a_missing_worker_program_halts_before_anything_is_written() {
     let sandbox = unconfigured();
@@ -97,6 +99,7 @@ fn without_claude_the_default_is_a_printed_command_and_says_so() {
         ");
 }
 
+/// Verifies REQ-E1.6.
 #[test]
 fn a_printed_command_works_once() {
     let sandbox = sandbox(&single());
@@ -148,6 +151,7 @@ fn a_printed_dispatch_is_one_json_value_too() {
     );
 }
 
+/// Verifies REQ-E1.2.
 #[test]
 fn a_superseded_printed_command_starts_nothing() {
     let sandbox = sandbox(&single());
@@ -170,6 +174,7 @@ fn a_superseded_printed_command_starts_nothing() {
     assert_eq!(sandbox.starts(), ["alpha 1"]);
 }
 
+/// Verifies REQ-E1.4.
 #[test]
 fn headless_oneshot_gives_the_prompt_on_standard_input_and_never_as_an_argument() {
     let sandbox = unconfigured();

@@ -26,6 +26,7 @@ fn dispatched(sandbox: &Sandbox, variables: &[(&str, &str)]) -> (String, String)
     (text("base"), text("start"))
 }
 
+/// Verifies REQ-C1.8.
 #[test]
 fn the_only_usual_name_is_the_base_whatever_is_checked_out() {
     for name in ["main", "master", "develop"] {
@@ -45,6 +46,7 @@ fn a_detached_head_in_the_primary_checkout_is_fine() {
     assert_eq!(dispatched(&sandbox, &[]), ("main".to_owned(), main));
 }
 
+/// Verifies REQ-C1.8.
 #[test]
 fn another_name_or_several_are_refused_with_what_helps() {
     let sandbox = on_branch("trunk");
@@ -127,6 +129,7 @@ fn origins_head_names_the_base_known_here_or_asked_for() {
     let _ = sandbox.orchestrate(&["alpha"]).exits(1).says("hint: ");
 }
 
+/// Verifies REQ-C1.8.
 #[test]
 fn tags_of_the_same_names_mislead_nobody() {
     let sandbox = sandbox(&single());

@@ -35,6 +35,7 @@ fn writes_nothing(sandbox: &Sandbox) -> orchestrate_e2e::output::Output {
     output
 }
 
+/// Verifies REQ-A1.9.
 #[test]
 fn a_draft_halts() {
     let sandbox = Sandbox::empty(PROGRAM);
@@ -81,6 +82,7 @@ fn an_unsigned_brief_halts() {
         ");
 }
 
+/// Verifies REQ-D1.2.
 #[test]
 fn a_change_after_the_sign_off_halts() {
     let sandbox = with_file(BundleFile::Requirements, |text| {
@@ -94,6 +96,7 @@ fn a_change_after_the_sign_off_halts() {
         ");
 }
 
+/// Verifies REQ-D1.2.
 #[test]
 fn an_edit_that_is_not_committed_halts() {
     let sandbox = sandbox(&single());
@@ -134,6 +137,7 @@ fn a_bundle_that_is_not_on_the_base_halts() {
         ");
 }
 
+/// Verifies REQ-D1.6.
 #[test]
 fn several_failures_are_told_together() {
     let sandbox = with_texts(|file, text| match file {
@@ -201,6 +205,7 @@ fn format_version_1_dispatches_from_its_forward_plan() {
         .says("specs/alpha/tasks.md:10: task 1 stands outside of every section of format version 1");
 }
 
+/// Verifies REQ-B1.1.
 #[test]
 fn a_dependency_that_could_be_lost_is_refused() {
     let sandbox = Sandbox::empty(PROGRAM);
@@ -228,6 +233,7 @@ fn a_task_in_a_fence_or_a_comment_is_no_task() {
     assert_eq!(value["tasks"].as_array().map(Vec::len), Some(1), "{value}");
 }
 
+/// Verifies REQ-A1.9.
 #[test]
 fn no_flag_bypasses_anything() {
     let sandbox = sandbox(&single());

@@ -49,6 +49,7 @@ fn each_unit_once(sandbox: &Sandbox) {
     let _ = sandbox.git(&["fsck", "--strict"]);
 }
 
+/// Verifies REQ-A1.3.
 #[test]
 fn ten_towers_dispatch_each_unit_once() {
     for round in 0..3 {
@@ -95,6 +96,7 @@ fn two_loops_at_once_dispatch_each_unit_once() {
     each_unit_once(&sandbox);
 }
 
+/// Verifies REQ-C2.3.
 #[test]
 fn the_cap_holds_under_a_race() {
     let sandbox = sandbox(&five());
@@ -118,6 +120,7 @@ fn the_cap_holds_under_a_race() {
     assert_eq!(sandbox.starts().len(), 2);
 }
 
+/// Verifies REQ-A1.12.
 #[test]
 fn towers_of_different_specs_do_not_wait_for_each_other() {
     let sandbox = sandbox(&five());

@@ -8,6 +8,7 @@ fn theft(sandbox: &orchestrate_e2e::sandbox::Sandbox) -> String {
     format!("dispatch_backend: command\ncommand_backend: [\"/bin/sh\", \"-c\", \"touch {stolen}\"]\n")
 }
 
+/// Verifies REQ-E1.5.
 #[test]
 fn a_tracked_file_cannot_choose_a_program() {
     let sandbox = sandbox(&single());
@@ -52,6 +53,7 @@ fn a_committed_machine_local_file_cannot_choose_a_program() {
     }
 }
 
+/// Verifies REQ-E1.5.
 #[test]
 fn a_machine_local_file_that_leads_into_the_repository_cannot_choose_a_program() {
     let sandbox = sandbox(&single());
@@ -91,6 +93,7 @@ fn the_repositorys_file_may_set_what_is_harmless() {
         .says("would dispatch alpha task 1");
 }
 
+/// Verifies REQ-G1.2.
 #[test]
 fn a_broken_file_of_the_repository_stops_and_a_local_one_warns() {
     let sandbox = sandbox(&single());

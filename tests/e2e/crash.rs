@@ -25,6 +25,7 @@ fn killed_before(bundle: &BundleFixture, subcommand: &str) -> Sandbox {
     sandbox
 }
 
+/// Verifies REQ-C1.6.
 #[test]
 fn a_tower_killed_before_the_launch_is_continued_at_once_in_the_same_worktree() {
     for subcommand in ["read-tree", "checkout-index", "update-index"] {
@@ -88,6 +89,7 @@ fn a_living_tower_in_its_checkout_is_waited_for() {
     assert_eq!(sandbox.starts(), ["alpha 1"]);
 }
 
+/// Verifies REQ-A1.5.
 #[test]
 fn what_a_person_wrote_into_an_unfinished_worktree_is_named_and_kept() {
     let sandbox = killed_before(&single(), "checkout-index");
@@ -115,6 +117,7 @@ fn what_a_person_wrote_into_an_unfinished_worktree_is_named_and_kept() {
     assert_eq!(sandbox.read(&format!("{PLACE}/notes.txt")), "a person's notes\n");
 }
 
+/// Verifies REQ-E1.1.
 #[test]
 fn the_lease_survives_a_kill_of_the_runner_for_as_long_as_the_client_lives() {
     let sandbox = sandbox(&alpha());
@@ -159,6 +162,7 @@ fn a_kill_of_the_tower_after_the_launch_leaves_the_worker_alone() {
     assert_eq!(sandbox.starts(), ["alpha 1"]);
 }
 
+/// Verifies REQ-E1.1.
 #[test]
 fn what_a_killed_client_left_running_holds_the_worktree() {
     let sandbox = sandbox(&single());
@@ -217,6 +221,7 @@ fn a_git_that_dies_under_the_tower_is_told_and_the_next_step_goes_on() {
     }
 }
 
+/// Verifies REQ-A1.11.
 #[test]
 fn after_a_kill_at_any_named_point_there_is_one_worker_at_most_and_no_stuck_unit() {
     let Some(binary) = failpoint_binary() else {
@@ -283,6 +288,7 @@ fn many_files(count: usize) -> Sandbox {
     sandbox
 }
 
+/// Verifies REQ-D1.5.
 #[test]
 fn a_kill_in_mid_checkout_of_20_000_files_loses_none() {
     const COUNT: usize = 20_000;

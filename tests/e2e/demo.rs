@@ -5,6 +5,7 @@ use orchestrate_e2e::sandbox::Sandbox;
 
 use crate::PROGRAM;
 
+/// Verifies REQ-F2.1.
 #[test]
 fn the_demo_lands_five_tasks_in_a_directory_of_its_own() {
     let sandbox = Sandbox::empty(PROGRAM);

@@ -10,6 +10,7 @@ use crate::{PROGRAM, check, sandbox, single};
 
 const PLACE: &str = ".claude/worktrees/alpha-task-1";
 
+/// Verifies REQ-D1.10.
 #[test]
 fn a_read_only_bundle_is_told_and_the_next_step_goes_on() {
     let sandbox = sandbox(&single());
@@ -39,6 +40,7 @@ fn fill(path: &camino::Utf8Path) {
     while file.write_all(&block).is_ok() {}
 }
 
+/// Verifies REQ-D1.10.
 #[test]
 fn a_full_disk_gives_one_clear_error_and_the_next_step_goes_on() {
     let sandbox = Sandbox::empty(PROGRAM);

@@ -42,6 +42,7 @@ fn commands(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Verifies REQ-F2.2.
 #[test]
 fn shown_commands_exist() {
     let sandbox = Sandbox::empty(PROGRAM);

@@ -41,6 +41,7 @@ fn a_trailer_in_the_last_paragraph_lands_and_the_dependent_follows() {
     );
 }
 
+/// Verifies REQ-C1.3.
 #[test]
 fn a_fast_forward_or_a_merge_without_a_trailer_lands_by_own_commits() {
     for merge in [
@@ -98,6 +99,7 @@ fn a_landing_that_leaves_no_trace_is_never_dispatched_again() {
     }
 }
 
+/// Verifies REQ-C1.3.
 #[test]
 fn a_branch_without_commits_is_no_evidence_even_after_a_foxtrot_merge() {
     let sandbox = sandbox(&single());
@@ -132,6 +134,7 @@ fn a_contained_branch_of_unknown_start_is_held() {
     assert_eq!(sandbox.changes_since(&before), [""; 0]);
 }
 
+/// Verifies REQ-C1.2.
 #[test]
 fn where_a_trailer_counts_and_where_it_does_not() {
     let trailer = "Planwright-Task: alpha/1";
@@ -201,6 +204,7 @@ fn a_malformed_trailer_is_told_and_lands_nothing() {
     );
 }
 
+/// Verifies REQ-C1.9.
 #[test]
 fn a_bundle_branch_speaks_for_both_its_tasks() {
     let sandbox = sandbox(&alpha());
@@ -224,6 +228,7 @@ fn a_bundle_branch_speaks_for_both_its_tasks() {
     }
 }
 
+/// Verifies REQ-C1.9.
 #[test]
 fn a_branch_pushed_from_another_clone_is_in_progress() {
     let sandbox = sandbox(&single());
@@ -260,6 +265,7 @@ fn a_worker_that_runs_after_its_work_landed_is_shown() {
     assert_eq!(shown(&state_of(&sandbox, "1")), "landed: trailer in [SHORT] on main");
 }
 
+/// Verifies REQ-C1.5.
 #[test]
 fn a_worker_that_ends_without_a_commit_is_held_for_a_person() {
     for (act, end) in [("", "exit 0"), ("exit 3\n", "exit 3"), ("kill -9 $$\n", "signal 9")] {
@@ -288,6 +294,7 @@ fn a_worker_that_ends_without_a_commit_is_held_for_a_person() {
     }
 }
 
+/// Verifies REQ-C1.7.
 #[test]
 fn in_a_shallow_clone_an_absent_trailer_is_unknown_and_a_present_one_counts() {
     let sandbox = sandbox(&alpha());
@@ -330,6 +337,7 @@ fn in_a_shallow_clone_an_absent_trailer_is_unknown_and_a_present_one_counts() {
     assert_eq!(sandbox.starts(), [""; 0]);
 }
 
+/// Verifies REQ-D1.3.
 #[test]
 fn a_dependency_that_landed_only_at_origin_holds_until_main_has_it() {
     let bundle = BundleFixture::new("alpha")
@@ -355,6 +363,7 @@ fn a_dependency_that_landed_only_at_origin_holds_until_main_has_it() {
     assert_eq!(sandbox.starts(), ["alpha 2"]);
 }
 
+/// Verifies REQ-D1.3.
 #[test]
 fn a_stale_local_main_completes_nothing() {
     let sandbox = sandbox(&single());

@@ -36,6 +36,7 @@ fn hostile_names() -> Vec<String> {
     names
 }
 
+/// Verifies REQ-A1.8.
 #[test]
 fn hostile_spec_names_are_refused_everywhere_and_touch_nothing() {
     let sandbox = sandbox(&single());
@@ -133,6 +134,7 @@ fn hostile_task_ids_are_refused_before_anything_is_touched() {
     );
 }
 
+/// Verifies REQ-A1.8.
 #[test]
 fn control_characters_in_titles_never_reach_a_terminal() {
     let title = "red \u{1b}[31m title \u{7} \u{9b}2J \u{202e}back \u{2066}isolated";
@@ -159,6 +161,7 @@ fn control_characters_in_titles_never_reach_a_terminal() {
     assert!(!output.stdout.contains('\u{1b}'), "JSON escapes it: {output:?}");
 }
 
+/// Verifies REQ-A1.8.
 #[test]
 fn shell_text_in_a_bundle_reaches_the_worker_as_text() {
     let title = "$(touch pwned) `touch pwned` ; touch pwned | 'quoted' \"twice\"";

@@ -48,6 +48,7 @@ fn a_linked_bundle_is_refused() {
     assert!(!elsewhere.join(".orchestrate.lock").exists(), "{output}");
 }
 
+/// Verifies REQ-D1.9.
 #[test]
 fn linked_files_of_a_bundle_are_refused() {
     for file in ["tasks.md", "requirements.md", "kickoff-brief.md"] {
@@ -129,6 +130,7 @@ fn linked_places_of_our_own_state_are_refused() {
     }
 }
 
+/// Verifies REQ-D1.9.
 #[test]
 fn places_written_after_the_branch_are_never_written_through() {
     for place in [".git/worktrees", ".git/orchestrate/staging", ".git/orchestrate/logs"] {

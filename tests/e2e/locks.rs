@@ -40,6 +40,7 @@ fn dead_process() -> ProcessIdentity {
     }
 }
 
+/// Verifies REQ-D1.4.
 #[test]
 fn a_peers_lock_holds_the_step() {
     let sandbox = sandbox(&single());
@@ -68,6 +69,7 @@ fn a_peers_lock_holds_the_step() {
     assert!(!sandbox.path(LOCK).exists(), "released");
 }
 
+/// Verifies REQ-D1.4.
 #[test]
 fn our_lock_holds_a_peer_and_survives_its_late_release() {
     let sandbox = sandbox(&single());
@@ -151,6 +153,7 @@ fn a_lock_from_the_future_is_busy_and_says_so() {
     assert!(sandbox.path(LOCK).is_dir());
 }
 
+/// Verifies REQ-A1.6.
 #[test]
 fn anything_else_at_the_place_is_busy_and_never_removed() {
     for (what, make) in [
@@ -189,6 +192,7 @@ fn a_stale_lock_that_holds_files_of_others_is_not_removed() {
     assert_eq!(found.stdout, "precious\n", "{output}");
 }
 
+/// Verifies REQ-A1.6.
 #[test]
 fn the_lock_of_a_killed_process_is_broken_at_once() {
     let sandbox = sandbox(&single());
@@ -220,6 +224,7 @@ fn the_lock_of_another_host_or_of_the_plumbing_is_not_broken_before_its_time() {
     }
 }
 
+/// Verifies REQ-A1.6.
 #[test]
 fn a_tower_killed_inside_the_window_blocks_nobody() {
     let sandbox = sandbox(&alpha());

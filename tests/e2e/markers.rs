@@ -45,6 +45,7 @@ fn is_held_until_cleared(sandbox: &Sandbox, what: &str) {
     assert_eq!(sandbox.starts(), ["alpha 1"], "{what}");
 }
 
+/// Verifies REQ-C1.4.
 #[test]
 fn an_unreadable_marker_holds_until_it_is_cleared() {
     let future = format!("{}\n", clock::now().seconds() + 86_400);
@@ -127,6 +128,7 @@ fn a_marker_that_may_not_be_read_holds() {
     }
 }
 
+/// Verifies REQ-C1.6.
 #[test]
 fn a_stale_marker_of_the_reference_frees_and_a_fresh_one_holds() {
     let ago = |seconds: i64| format!("{}\n", clock::now().seconds() - seconds);
@@ -162,6 +164,7 @@ fn names_outside_the_grammar_are_no_claims() {
     assert_eq!(state_of(&sandbox, "1"), "ready");
 }
 
+/// Verifies REQ-A1.4.
 #[test]
 fn a_marker_directory_that_cannot_be_read_holds_every_task() {
     for what in ["a file", "a link"] {
@@ -184,6 +187,7 @@ fn a_marker_directory_that_cannot_be_read_holds_every_task() {
     }
 }
 
+/// Verifies REQ-C1.4.
 #[test]
 fn an_unreadable_dispatch_record_holds_until_it_is_cleared() {
     for (file, text) in [

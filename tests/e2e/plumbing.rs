@@ -6,6 +6,7 @@ use orchestrate_testkit::bundle::BundleFixture;
 
 use crate::{alpha, check, sandbox, single};
 
+/// Verifies REQ-F1.5.
 #[test]
 fn the_lock_verb_has_the_contracts_exit_numbers() {
     let sandbox = sandbox(&single());
@@ -139,6 +140,7 @@ fn select_and_state_hold_on_evidence_that_cannot_be_read() {
         ");
 }
 
+/// Verifies REQ-F1.5.
 #[test]
 fn state_prints_the_contracts_records() {
     let bundle = BundleFixture::new("alpha")
@@ -196,6 +198,7 @@ fn the_anchor_needs_no_repository() {
         .says("design.md");
 }
 
+/// Verifies REQ-E1.2.
 #[test]
 fn run_worker_starts_nothing_that_was_not_dispatched() {
     let sandbox = sandbox(&single());

@@ -63,6 +63,7 @@ fn mode_of(path: &Utf8Path) -> u32 {
     fs::metadata(path).expect("it is there").permissions().mode() & 0o777
 }
 
+/// Verifies REQ-E1.5.
 #[test]
 fn a_submodule_cannot_choose_a_program() {
     let sandbox = sandbox(&single());
@@ -90,6 +91,7 @@ fn a_submodule_cannot_choose_a_program() {
     assert!(!stolen.exists());
 }
 
+/// Verifies REQ-C1.3.
 #[test]
 fn a_branch_that_was_only_moved_never_lands() {
     let moves: [(&str, &[&[&str]]); 7] = [
@@ -203,6 +205,7 @@ fn a_worker_that_leaves_its_branch_still_runs() {
     }
 }
 
+/// Verifies REQ-A1.4.
 #[test]
 fn an_empty_ref_file_is_not_an_absent_branch() {
     for side in ["refs/heads", "refs/remotes/origin"] {
@@ -323,6 +326,7 @@ fn a_separate_git_directory_is_refused_before_anything_is_written() {
     );
 }
 
+/// Verifies REQ-A1.12.
 #[test]
 fn a_unit_that_cannot_be_dispatched_is_set_aside_for_the_next() {
     let taken = sandbox(&alpha());
@@ -462,6 +466,7 @@ fn a_pipe_where_git_keeps_its_exclusions_is_an_error_and_blocks_nobody() {
     assert_eq!(sandbox.starts(), ["alpha 1"]);
 }
 
+/// Verifies REQ-D1.7.
 #[test]
 fn a_dry_run_tells_the_halt_of_the_step() {
     let requirements = "specs/alpha/requirements.md";

@@ -4,6 +4,7 @@ use orchestrate_testkit::bundle::BundleFixture;
 
 use crate::{alpha, check, sandbox};
 
+/// Verifies REQ-C4.1.
 #[test]
 fn every_state_says_why() {
     let bundle = BundleFixture::new("alpha")
@@ -47,6 +48,7 @@ fn every_state_says_why() {
     sandbox.wait_for_worker("alpha", "3");
 }
 
+/// Verifies REQ-C2.2.
 #[test]
 fn a_parked_task_is_never_dispatched_and_may_still_land() {
     let bundle = BundleFixture::new("alpha")
@@ -68,6 +70,7 @@ fn a_parked_task_is_never_dispatched_and_may_still_land() {
     let _ = sandbox.orchestrate(&["status", "alpha"]).exits(0).says("1 of 3 landed");
 }
 
+/// Verifies REQ-C4.1.
 #[test]
 fn status_works_over_a_draft_and_over_degraded_evidence() {
     let sandbox = sandbox(&alpha());
@@ -80,6 +83,7 @@ fn status_works_over_a_draft_and_over_degraded_evidence() {
     let _ = sandbox.orchestrate(&["status", "alpha"]).exits(0).says("unknown");
 }
 
+/// Verifies REQ-F1.3.
 #[test]
 fn an_unknown_spec_is_named_with_those_that_are_there() {
     let sandbox = sandbox(&alpha());

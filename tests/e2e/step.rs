@@ -6,6 +6,7 @@ use orchestrate_testkit::bundle::BundleFixture;
 
 use crate::{alpha, check, sandbox, single};
 
+/// Verifies REQ-A1.7 and REQ-D1.1.
 #[test]
 fn a_dispatch_writes_the_whole_record_and_nothing_else() {
     let sandbox = sandbox(&alpha());
@@ -96,6 +97,7 @@ fn a_dispatch_writes_the_whole_record_and_nothing_else() {
     assert_eq!(sandbox.try_git(&sandbox.repository(), &["fsck", "--strict"]).exit, 0);
 }
 
+/// Verifies REQ-D1.1.
 #[test]
 fn both_markers_hold_one_epoch_and_are_private() {
     let sandbox = sandbox(&single());
@@ -162,6 +164,7 @@ fn a_tower_inside_anothers_git_environment_works_on_its_own_repository() {
     assert_eq!(orchestrate_e2e::listing::Listing::of(&other), before);
 }
 
+/// Verifies REQ-E1.4.
 #[test]
 fn a_worker_is_told_who_it_is_and_reads_its_prompt_from_standard_input() {
     let sandbox = sandbox(&single());
@@ -210,6 +213,7 @@ fn a_second_step_on_the_same_state_idles_and_writes_nothing() {
     assert_eq!(sandbox.starts(), ["alpha 1"]);
 }
 
+/// Verifies REQ-C2.1.
 #[test]
 fn dependencies_critical_path_and_file_order_decide() {
     // 4 heads the heaviest chain; 1 and 3 are equal, and 1 stands first; 2 and 5 wait.
@@ -254,6 +258,7 @@ fn dependencies_critical_path_and_file_order_decide() {
         ");
 }
 
+/// Verifies REQ-C2.3.
 #[test]
 fn at_the_cap_and_when_paused_nothing_is_dispatched() {
     let sandbox = sandbox(&alpha());
@@ -283,6 +288,7 @@ fn at_the_cap_and_when_paused_nothing_is_dispatched() {
     sandbox.wait_for_worker("alpha", "1");
 }
 
+/// Verifies REQ-D1.7.
 #[test]
 fn a_dry_run_decides_and_writes_nothing() {
     let sandbox = sandbox(&alpha());

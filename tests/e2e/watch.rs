@@ -19,6 +19,7 @@ fn pair() -> BundleFixture {
         .task("2", "second", &[], "1 day")
 }
 
+/// Verifies REQ-F1.4.
 #[test]
 fn it_waits_at_the_cap_and_goes_on_when_a_branch_is_merged() {
     let sandbox = sandbox(&pair());
@@ -72,6 +73,7 @@ fn it_ends_when_nothing_is_ready() {
     assert_eq!(sandbox.starts(), ["alpha 1"]);
 }
 
+/// Verifies REQ-F1.4.
 #[test]
 fn it_ends_at_a_halt_with_4() {
     let sandbox = sandbox(&single().status("Draft"));
@@ -85,6 +87,7 @@ fn it_ends_at_a_halt_with_4() {
         ");
 }
 
+/// Verifies REQ-D1.2.
 #[test]
 fn a_spec_that_is_changed_while_it_runs_ends_it() {
     let sandbox = sandbox(&pair());

@@ -87,6 +87,7 @@ fn the_units_branch_in_the_primary_checkout_halts() {
         ");
 }
 
+/// Verifies REQ-D1.8.
 #[test]
 fn the_units_branch_in_another_worktree_halts() {
     let sandbox = sandbox(&single());
@@ -123,6 +124,7 @@ fn given_free(act: &str) -> Sandbox {
     sandbox
 }
 
+/// Verifies REQ-D1.8.
 #[test]
 fn a_clean_worktree_is_used_again() {
     let sandbox = given_free("");
@@ -131,6 +133,7 @@ fn a_clean_worktree_is_used_again() {
     assert_eq!(sandbox.starts(), ["alpha 1", "alpha 1"]);
 }
 
+/// Verifies REQ-A1.5.
 #[test]
 fn uncommitted_work_in_the_worktree_halts_and_is_kept() {
     for (what, act, shown) in [
@@ -175,6 +178,7 @@ fn a_worktree_whose_directory_is_gone_halts() {
     sandbox.wait_for_worker("alpha", "1");
 }
 
+/// Verifies REQ-D1.8.
 #[test]
 fn a_process_in_the_worktree_holds_it() {
     let sandbox = given_free("");

@@ -256,6 +256,7 @@ mod tests {
     use crate::configuration::DEFAULTS;
     use crate::lines;
 
+    /// Verifies REQ-G1.3.
     #[test]
     fn the_defaults_file_and_the_table_say_the_same() {
         assert_eq!(lines::malformed(DEFAULTS.as_bytes()), None);
@@ -268,6 +269,7 @@ mod tests {
         assert_eq!(in_file, in_table);
     }
 
+    /// Verifies REQ-G1.3.
     #[test]
     fn every_default_has_a_comment_above_it() {
         let lines: Vec<&str> = DEFAULTS.lines().collect();

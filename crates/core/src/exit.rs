@@ -60,6 +60,7 @@ pub const PORCELAIN: &[ExitMeaning] = &[
 mod tests {
     use super::*;
 
+    /// Verifies REQ-F1.1.
     #[test]
     fn codes_are_unique() {
         for (index, entry) in PORCELAIN.iter().enumerate() {

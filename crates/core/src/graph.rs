@@ -279,6 +279,7 @@ mod tests {
         assert_eq!(tasks.critical_path(), [id("2"), id("4")]);
     }
 
+    /// Verifies REQ-B1.8.
     #[test]
     fn a_cycle_ends() {
         let tasks = graph(&[("1", &["2"], "1d"), ("2", &["1"], "1d"), ("3", &["3"], "1d")]);

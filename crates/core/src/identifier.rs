@@ -351,6 +351,7 @@ mod tests {
 
     proptest! {
         /// No text outside the grammars is accepted, whatever its bytes.
+        /// Verifies REQ-H1.3.
         #[test]
         fn nothing_else_is_a_name(text in "\\PC{0,12}") {
             let model = |text: &str| !text.is_empty() && text.len() <= 64 && !text.starts_with('-')

@@ -210,6 +210,7 @@ mod tests {
             .collect()
     }
 
+    /// Verifies REQ-C1.2.
     #[test]
     fn where_a_trailer_counts() {
         let mixed = "feat: x\n\nbody\n\nsome prose\nPlanwright-Task: a/1\nSigned-off-by: x <x@y>\n";

@@ -677,6 +677,7 @@ fn one_task() -> TaskGraph {
     }
 }
 
+/// Verifies REQ-C1.1.
 #[test]
 fn every_combination_of_answers_gives_what_the_table_says() {
     let graph = one_task();
@@ -710,6 +711,7 @@ fn every_combination_of_answers_gives_what_the_table_says() {
 }
 
 /// Law L4 in one line: adding an unknown anywhere never makes a task ready or landed that was neither.
+/// Verifies REQ-A1.4.
 #[test]
 fn an_unknown_never_frees_a_task() {
     for branch in BRANCHES {
@@ -732,6 +734,7 @@ fn an_unknown_never_frees_a_task() {
     }
 }
 
+/// Verifies REQ-F1.3.
 #[test]
 fn who_needs_a_person_says_what_to_do() {
     for claim in [
@@ -762,6 +765,7 @@ fn who_needs_a_person_says_what_to_do() {
     }
 }
 
+/// Verifies REQ-C1.9.
 #[test]
 fn a_bundle_branch_speaks_for_each_member() {
     let mut graph = one_task();

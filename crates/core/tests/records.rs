@@ -75,6 +75,7 @@ fn damaged(bytes: &[u8], at: usize, with: Option<u8>) -> Vec<u8> {
 }
 
 proptest! {
+    /// Verifies REQ-H1.3.
     #[test]
     fn records_round_trip(dispatch in dispatches(), launch in launches(), owner in owners()) {
         prop_assert_eq!(DispatchRecord::parse(&dispatch.render()), Ok(dispatch));
@@ -83,6 +84,7 @@ proptest! {
     }
 
     /// A torn record is a fault, never another record: its last byte closes it.
+    /// Verifies REQ-H1.3.
     #[test]
     fn a_torn_record_is_a_fault(dispatch in dispatches(), launch in launches(), owner in owners(), at: usize) {
         // The line feed at the end is the one byte that may be missing.

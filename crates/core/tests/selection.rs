@@ -152,6 +152,7 @@ fn situations() -> impl Strategy<Value = Situation> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
+    /// Verifies REQ-C2.1.
     #[test]
     fn selection_matches_the_model(situation in situations()) {
         let choice = select(&situation.graph(), &situation.state());
@@ -175,6 +176,7 @@ fn bundle_q(parked: &[(usize, ParkingPlace)]) -> Situation {
     }
 }
 
+/// Verifies REQ-C2.1.
 #[test]
 fn the_verified_examples() {
     let pick = |situation: &Situation| select(&situation.graph(), &situation.state()).map(|choice| choice.task);

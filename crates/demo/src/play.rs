@@ -56,6 +56,7 @@ fn failure(manner: Manner) -> Fault {
     result.expect_err("a tower that misbehaves")
 }
 
+/// Verifies REQ-F2.1.
 #[test]
 fn five_tasks_land() {
     let Stage {

@@ -27,6 +27,7 @@ fn repository(root: &Utf8Path) -> CommitId {
     CommitId::parse(&commit.to_string()).expect("id")
 }
 
+/// Verifies REQ-D1.5.
 #[test]
 fn the_lock_of_the_unfinished_index_does_not_stop_the_next_checkout() {
     let keep = tempfile::tempdir().expect("directory");

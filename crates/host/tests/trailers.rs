@@ -62,6 +62,7 @@ fn by_git(message: &str) -> BTreeSet<(SpecId, TaskId)> {
     text.lines().filter_map(task).collect()
 }
 
+/// Verifies REQ-C1.2.
 #[test]
 fn the_last_paragraph_is_read_as_git_reads_it() {
     let mut runner = TestRunner::new(Config {

@@ -221,6 +221,7 @@ mod tests {
         }
     }
 
+    /// Verifies REQ-B1.2.
     #[test]
     fn what_two_readers_read_differently_is_disputed() {
         for source in [

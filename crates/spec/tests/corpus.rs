@@ -10,6 +10,7 @@ use orchestrate_spec::{BundleFiles, examine};
 
 use common::{read_texts, shared, spec};
 
+/// Verifies REQ-B1.6.
 #[test]
 fn real_bundles_give_the_golden_values() {
     let Some(folder) = shared().map(|shared| shared.join("corpus")) else {

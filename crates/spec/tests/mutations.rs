@@ -270,6 +270,7 @@ proptest! {
         }
     }
 
+    /// Verifies REQ-B1.5.
     #[test]
     fn no_bytes_make_anything_panic(models in models(), edits in proptest::collection::vec((0_usize..4, any::<prop::sample::Index>(), edit()), 1..40), brief in proptest::collection::vec(byte(), 0..400)) {
         let mut texts = render(&models);

@@ -91,22 +91,26 @@ fn as_the_real_runner(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
+/// Verifies REQ-A1.3.
 #[test]
 fn one_task_many_towers() {
     judge(&as_the_real_runner(Scenario::one_task().on_hosts(1..=1)), ONE_TASK);
 }
 
 /// The tower keeps the laws even beside runners that look at their lease and attempt only.
+/// Verifies REQ-A1.11.
 #[test]
 fn one_task_beside_older_runners() {
     judge(&Scenario::one_task().on_hosts(1..=1), OLDER_RUNNERS);
 }
 
+/// Verifies REQ-A1.2.
 #[test]
 fn five_tasks_two_hosts_peers_and_a_person() {
     judge(&as_the_real_runner(Scenario::standard()), STANDARD);
 }
 
+/// Verifies REQ-H1.1.
 #[test]
 fn without_reflogs_nothing_is_taken_for_landed() {
     let mut scenario = as_the_real_runner(Scenario::one_task().on_hosts(1..=1));

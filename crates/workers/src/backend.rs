@@ -167,6 +167,7 @@ mod tests {
         );
     }
 
+    /// Verifies REQ-E1.3.
     #[test]
     fn a_literal_name_is_honoured_or_refused() {
         for (name, program) in [

@@ -191,6 +191,7 @@ mod tests {
         );
     }
 
+    /// Verifies REQ-A1.10.
     #[test]
     fn everything_else_is_refused() {
         let harmless = ["--permission-mode", "default"];
@@ -218,6 +219,7 @@ mod tests {
         }
     }
 
+    /// Verifies REQ-A1.10.
     #[test]
     fn settings_are_read_as_a_document() {
         for (settings, accepted) in [

@@ -52,6 +52,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         /// A shell reads the line as exactly the arguments.
+        /// Verifies REQ-E1.6.
         #[test]
         fn a_shell_reads_it_back(arguments in proptest::collection::vec("[^\\pC]{0,12}", 0..4)) {
             let script = format!("for argument in {}; do printf '%s\\n' \"$argument\"; done", line(&arguments).expect("no control characters"));

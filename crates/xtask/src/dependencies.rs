@@ -154,6 +154,7 @@ mod tests {
         assert_eq!(faults(&members), Vec::<String>::new());
     }
 
+    /// Verifies REQ-H1.4.
     #[test]
     fn any_other_edge_is_named() {
         let members = [

@@ -104,6 +104,7 @@ fn look_ups_fail_with_the_contracts_numbers() {
     }
 }
 
+/// Verifies REQ-G1.2.
 #[test]
 fn a_malformed_file_is_an_error_only_in_the_repository() {
     for bad in [
@@ -271,6 +272,7 @@ fn hostile_files() -> impl Strategy<Value = Files> {
 }
 
 proptest! {
+    /// Verifies REQ-G1.1.
     #[test]
     fn the_highest_layer_that_sets_a_key_wins(
         values in proptest::array::uniform4(proptest::option::of("[a-z0-9 ]{0,4}")),

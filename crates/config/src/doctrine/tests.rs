@@ -164,6 +164,7 @@ fn a_candidate_outside_its_root_is_refused_in_every_layer() {
     }
 }
 
+/// Verifies REQ-G1.4.
 #[test]
 fn a_missing_document_names_the_chain() {
     let absent = [Layer::MachineLocal, Layer::RepositoryTracked, Layer::Adopter]

@@ -55,6 +55,7 @@ fn a_core_that_sets_nothing_leaves_the_tables_defaults() {
     );
 }
 
+/// Verifies REQ-G1.1.
 #[test]
 fn every_setting_knows_its_layer() {
     let (settings, warnings) = settings(&[

@@ -52,6 +52,7 @@ fn both_layouts_and_every_sanctioned_command_are_read() {
     }
 }
 
+/// Verifies REQ-B1.7.
 #[test]
 fn commands_that_are_not_sanctioned_are_refused() {
     let other = read(&record(
@@ -70,6 +71,7 @@ fn commands_that_are_not_sanctioned_are_refused() {
     );
 }
 
+/// Verifies REQ-B1.7.
 #[test]
 fn the_last_anchor_line_decides() {
     let good = record("meaning", "Lens-pass: a", &two_lines("spec-anchor.sh specs/alpha"));

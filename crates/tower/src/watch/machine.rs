@@ -143,6 +143,7 @@ mod tests {
     }
 
     /// Every pair of state and event, with what must follow: nothing is swallowed.
+    /// Verifies REQ-F1.4.
     #[test]
     fn every_transition() {
         for state in states() {

@@ -167,6 +167,7 @@ mod tests {
         assert_eq!(ratio(Duration::from_millis(3), Duration::ZERO), "-");
     }
 
+    /// Verifies REQ-H1.6.
     #[test]
     fn both_sides_are_measured_and_a_failing_one_is_refused() {
         let folder = tempfile::tempdir().unwrap();

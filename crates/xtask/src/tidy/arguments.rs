@@ -134,6 +134,7 @@ mod tests {
         never_rewrites(&Tree::sample(&[("crates/host/src/a.rs", &source)])).len()
     }
 
+    /// Verifies REQ-A1.1.
     #[test]
     fn forbidden_calls_are_found() {
         for body in [
@@ -191,6 +192,7 @@ mod tests {
         assert!(never_rewrites(&tree).is_empty());
     }
 
+    /// Verifies REQ-A1.7.
     #[test]
     fn the_ledger_is_named_by_no_dispatching_crate() {
         let source = "//! tasks.md\nfn f() { write(\"specs/x/tasks.md\"); }";

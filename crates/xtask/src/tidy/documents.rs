@@ -145,6 +145,7 @@ mod tests {
         }
     }
 
+    /// Verifies REQ-F2.2.
     #[test]
     fn links_that_do_not() {
         for link in ["other.md", "../other.md#gone", "#gone", "../../../x.md", "../missing/"] {

@@ -143,6 +143,7 @@ mod tests {
         assert!(readable(&Tree::sample(&[("crates/core/src/lib.rs", "fn f() {}")])).is_empty());
     }
 
+    /// Verifies REQ-H1.4.
     #[test]
     fn core_stays_pure() {
         let core = |text: &str| pure_core(&Tree::sample(&[("crates/core/src/lib.rs", text)])).len();

@@ -72,6 +72,7 @@ mod tests {
         never_destroys(&Tree::sample(&[("crates/host/src/a.rs", &source)])).len()
     }
 
+    /// Verifies REQ-A1.5.
     #[test]
     fn removals_are_found() {
         for body in [

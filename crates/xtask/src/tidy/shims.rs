@@ -59,6 +59,7 @@ mod tests {
         look(&Tree::sample(files), &["spec-anchor".to_owned()]).len()
     }
 
+    /// Verifies REQ-F1.5.
     #[test]
     fn one_short_shim_for_each_command() {
         assert_eq!(findings(&[("scripts/spec-anchor.sh", SHIM)]), 0);

@@ -124,6 +124,7 @@ mod tests {
         Tree::sample(&[(path, source)])
     }
 
+    /// Verifies REQ-A1.8.
     #[test]
     fn shells_are_found() {
         for call in [

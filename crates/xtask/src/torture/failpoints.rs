@@ -79,6 +79,7 @@ mod tests {
     use super::*;
     use crate::workspace;
 
+    /// Verifies REQ-H1.2.
     #[test]
     fn every_declared_name_is_passed_somewhere_and_every_passed_one_is_declared() {
         let root = workspace::root().unwrap();

@@ -229,6 +229,7 @@ mod tests {
         counts
     }
 
+    /// Verifies REQ-H1.2.
     #[test]
     fn a_good_round_is_acquitted() {
         let ended = Event::Ended {
@@ -258,6 +259,7 @@ mod tests {
         assert_eq!(counts(&events, &facts()), [0, 0, 0, 0]);
     }
 
+    /// Verifies REQ-H1.2.
     #[test]
     fn two_workers_at_once_are_a_double_dispatch() {
         let mut second = started("1", "b");

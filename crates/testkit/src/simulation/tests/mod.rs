@@ -13,6 +13,7 @@ fn tower(flaw: Flaw) -> Tower {
     Arc::new(move |world| step(world, flaw))
 }
 
+/// Verifies REQ-H1.1.
 #[test]
 fn a_correct_tower_keeps_the_laws() {
     for scenario in [Scenario::standard(), Scenario::one_task().on_hosts(1..=1)] {
@@ -53,6 +54,7 @@ fn convicted(flaw: Flaw, scenario: &Scenario, seeds: u64) -> Option<(Law, u64)> 
     })
 }
 
+/// Verifies REQ-H1.1.
 #[test]
 fn every_flaw_is_convicted() {
     let standard = Scenario::standard();
