@@ -6,6 +6,7 @@ mod documents;
 mod keys;
 mod layout;
 mod removal;
+mod requirements;
 mod shims;
 mod starts;
 mod tree;
@@ -123,6 +124,11 @@ const RULES: &[Rule] = &[
         name: "links",
         guards: "relative links in the documents resolve",
         look: documents::links,
+    },
+    Rule {
+        name: "requirements",
+        guards: "each requirement that claims a test is named by one, and tests name no other",
+        look: requirements::named_by_tests,
     },
 ];
 
