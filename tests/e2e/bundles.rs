@@ -148,13 +148,22 @@ fn several_failures_are_told_together() {
         }
         BundleFile::Requirements | BundleFile::TestSpec => Some(text),
     });
-    check!(sandbox, writes_nothing(&sandbox), @r"
+    check!(sandbox, writes_nothing(&sandbox), @r#####"
         exit 4
         --- out
-        halted: the bundle cannot be read
-          specs/alpha/design.md is missing
-        hint: mend the lines named above
-        ");
+        halted: specs/alpha cannot be read
+        error: specs/alpha/design.md: missing file: design.md
+        hint: a bundle has four files
+        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (expected ### Task <number> — <title>)
+           10 | ### Task 1: only part
+              |          ^^
+        hint: write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014)
+        error: specs/alpha/tasks.md:12: "#### Task 2 – other" is not a task heading
+           12 | #### Task 2 – other
+              | ^^^^^^^^^^^^^^^^^^^
+        hint: write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014)
+        hint: mend the lines that are named; orchestrate validate specs/alpha shows what is left
+        "#####);
     let sandbox = with_texts(|file, text| match file {
         BundleFile::Tasks => {
             Some(text.replace("### Task 1 — only part", "### Task 1: only part\n\n#### Task 2 – other"))
@@ -164,10 +173,16 @@ fn several_failures_are_told_together() {
     check!(sandbox, writes_nothing(&sandbox), @r#####"
         exit 4
         --- out
-        halted: the bundle cannot be read
-          specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (an id is digits, or digits, a dot and digits) (write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014))
-          specs/alpha/tasks.md:12: "#### Task 2 – other" is not a task heading (write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014))
-        hint: mend the lines named above
+        halted: specs/alpha cannot be read
+        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (expected ### Task <number> — <title>)
+           10 | ### Task 1: only part
+              |          ^^
+        hint: write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014)
+        error: specs/alpha/tasks.md:12: "#### Task 2 – other" is not a task heading
+           12 | #### Task 2 – other
+              | ^^^^^^^^^^^^^^^^^^^
+        hint: write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014)
+        hint: mend the lines that are named; orchestrate validate specs/alpha shows what is left
         "#####);
 }
 

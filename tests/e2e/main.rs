@@ -23,12 +23,14 @@ mod hostile;
 mod links;
 mod locks;
 mod markers;
+mod naming;
 mod plumbing;
 mod records;
 mod regressions;
 mod reverts;
 mod status;
 mod step;
+mod validate;
 mod watch;
 mod worktrees;
 

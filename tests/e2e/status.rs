@@ -91,7 +91,7 @@ fn an_unknown_spec_is_named_with_those_that_are_there() {
         exit 2
         --- err
         error: there is no specs/alpah
-        hint: known here: alpha
+        hint: did you mean specs/alpha?
         ");
 }
 

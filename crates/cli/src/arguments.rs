@@ -145,6 +145,17 @@ pub(crate) enum Command {
         #[arg(long, hide = true)]
         worker: bool,
     },
+    /// Check bundles: what is wrong in which line, and what helps. Ends with 1 when there is an error.
+    Validate {
+        /// A bundle's directory, a spec's name, or a directory of bundles. Without it: specs of this checkout.
+        targets: Vec<String>,
+        /// The earlier state to compare with, instead of origin/main.
+        #[arg(long, value_name = "REF")]
+        baseline: Option<String>,
+        /// How to print the result.
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
     /// The reference's scripts under their names, with their records and exit numbers.
     Plumbing {
         #[command(subcommand)]
@@ -288,6 +299,18 @@ pub(crate) enum Plumbing {
         /// The bundle's directory.
         spec_directory: Utf8PathBuf,
     },
+    /// Check one bundle or a directory of bundles, or a spec's name.
+    SpecValidate {
+        /// The earlier state to compare with, instead of origin/main.
+        #[arg(long, value_name = "REF", allow_hyphen_values = true)]
+        baseline: Option<String>,
+        /// Say by the exit number whether this is a spec's name, and nothing else.
+        #[arg(long, value_name = "IDENTIFIER", allow_hyphen_values = true, conflicts_with_all = ["baseline", "target"])]
+        check_id: Option<String>,
+        /// The bundle's directory, or the directory of bundles.
+        #[arg(required_unless_present = "check_id")]
+        target: Option<String>,
+    },
     /// Run the worker of a recorded dispatch under its kernel lease.
     RunWorker {
         /// The spec's name.
@@ -349,7 +372,12 @@ impl Arguments {
             Some(Command::Config {
                 verb: ConfigVerb::Get { format, .. } | ConfigVerb::List { format },
             }) => *format,
-            Some(Command::Doctor { format } | Command::Status { format, .. } | Command::Why { format, .. }) => *format,
+            Some(
+                Command::Doctor { format }
+                | Command::Status { format, .. }
+                | Command::Why { format, .. }
+                | Command::Validate { format, .. },
+            ) => *format,
             Some(Command::Graph(graph)) if graph.format == GraphFormat::Json => Format::Json,
             Some(Command::Demo { .. } | Command::Graph(_) | Command::Plumbing { .. }) => Format::Human,
             None => self.step.format,

@@ -1,8 +1,11 @@
 //! The one error type at the edge: what failed, why, what helps, and the exit code.
 
 use orchestrate_core::exit;
+use orchestrate_core::finding::BundleFinding;
 use orchestrate_core::plan::HaltReason;
 use orchestrate_core::world::Fault;
+
+use crate::findings::{self, Paint};
 
 /// A command that did not do its job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +16,38 @@ pub(crate) struct Failure {
     pub(crate) hint: Option<String>,
     /// The exit code.
     pub(crate) exit: u8,
+    /// The bundle that could not be read, with every reason.
+    pub(crate) unreadable: Option<Unreadable>,
+}
+
+/// A bundle that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unreadable {
+    /// Its name.
+    pub(crate) spec: String,
+    /// Why it could not.
+    pub(crate) findings: Vec<BundleFinding>,
+}
+
+impl Unreadable {
+    /// Returns the findings as they are shown.
+    pub(crate) fn render(&self, paint: Paint) -> String {
+        findings::render_few(&self.directory(), &self.findings, paint)
+    }
+
+    /// Returns the findings for machines.
+    pub(crate) fn as_json(&self) -> serde_json::Value {
+        let directory = self.directory();
+        let values = self
+            .findings
+            .iter()
+            .map(|finding| findings::as_json(&directory, finding));
+        values.collect()
+    }
+
+    fn directory(&self) -> String {
+        format!("specs/{}", self.spec)
+    }
 }
 
 impl Failure {
@@ -21,6 +56,7 @@ impl Failure {
         Self {
             message: message.into(),
             hint: None,
+            unreadable: None,
             exit: exit::FAILED,
         }
     }
@@ -30,6 +66,7 @@ impl Failure {
         Self {
             message: message.into(),
             hint: None,
+            unreadable: None,
             exit: exit::USAGE,
         }
     }
@@ -39,6 +76,7 @@ impl Failure {
         Self {
             message: message.into(),
             hint: None,
+            unreadable: None,
             exit: exit::HALTED,
         }
     }
@@ -62,18 +100,29 @@ impl From<Fault> for Failure {
             message: fault.to_string(),
             hint: fault.hint,
             exit: exit::FAILED,
+            unreadable: None,
         }
     }
 }
 
 impl From<Vec<HaltReason>> for Failure {
     fn from(reasons: Vec<HaltReason>) -> Self {
-        let messages: Vec<String> = reasons.iter().map(ToString::to_string).collect();
         let hint = reasons.iter().find_map(HaltReason::remedy);
+        let mut unreadable = None;
+        let mut messages = Vec::new();
+        for reason in reasons {
+            if let HaltReason::BundleInvalid { spec, findings } = reason {
+                messages.push(format!("specs/{spec} cannot be read"));
+                unreadable = Some(Unreadable { spec, findings });
+            } else {
+                messages.push(reason.to_string());
+            }
+        }
         Self {
             message: messages.join("; "),
             hint,
             exit: exit::HALTED,
+            unreadable,
         }
     }
 }

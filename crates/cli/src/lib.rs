@@ -7,12 +7,14 @@ mod bundle_directory;
 mod commands;
 mod environment;
 mod failure;
+mod findings;
 mod layers;
 mod plumbing;
 mod printer;
 mod screen;
 mod session;
 mod settings;
+mod validation;
 
 use std::process::ExitCode;
 

@@ -7,6 +7,7 @@ use orchestrate_core::identifier::printable;
 
 use crate::arguments::Format;
 use crate::failure::Failure;
+use crate::findings::Paint;
 
 /// Prints results.
 pub(crate) struct Printer {
@@ -54,6 +55,11 @@ impl Printer {
         self.raw(text.as_bytes());
     }
 
+    /// Returns whether a text for standard output may have styles: it is a terminal, and nobody wants it plain.
+    pub(crate) fn paint(&self) -> Paint {
+        paint(anstream::AutoStream::choice(&std::io::stdout()))
+    }
+
     fn raw(&mut self, bytes: &[u8]) {
         if self.closed {
             return;
@@ -85,14 +91,32 @@ impl Printer {
     /// Prints a failure and returns its exit code.
     pub(crate) fn failure(&mut self, failure: &Failure) -> u8 {
         if self.format == Format::Json {
-            self.json(&serde_json::json!({
+            let mut value = serde_json::json!({
                 "schema": 1, "outcome": "failed", "message": failure.message, "hint": failure.hint,
-            }));
+            });
+            if let (Some(object), Some(unreadable)) = (value.as_object_mut(), &failure.unreadable) {
+                object.insert("findings".to_owned(), unreadable.as_json());
+            }
+            self.json(&value);
         }
         self.talk(&format!("error: {}", failure.message));
+        if let Some(unreadable) = &failure.unreadable {
+            let paint = paint(anstream::AutoStream::choice(&std::io::stderr()));
+            // As in `talk`: there is nowhere left to say that saying it failed.
+            let _ = write!(std::io::stderr().lock(), "{}", unreadable.render(paint));
+        }
         if let Some(hint) = &failure.hint {
             self.talk(&format!("hint: {hint}"));
         }
         failure.exit
+    }
+}
+
+fn paint(choice: anstream::ColorChoice) -> Paint {
+    match choice {
+        anstream::ColorChoice::Never => Paint::Plain,
+        anstream::ColorChoice::Auto | anstream::ColorChoice::AlwaysAnsi | anstream::ColorChoice::Always => {
+            Paint::Styled
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! What most commands need: the repository's World, the settings, and the spec that is meant.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use orchestrate_config::Settings;
 use orchestrate_core::identifier::{SpecId, UnitName, printable};
+use orchestrate_host::specs;
 use orchestrate_host::world::RealWorld;
 use orchestrate_spec::Status;
 use orchestrate_tower::preflight::read_bundle;
@@ -17,6 +18,8 @@ use crate::settings;
 pub(crate) struct Session {
     pub(crate) world: RealWorld,
     pub(crate) settings: Settings,
+    /// Where this process was started; relative paths are meant from here.
+    directory: Utf8PathBuf,
 }
 
 impl Session {
@@ -27,7 +30,11 @@ impl Session {
         for warning in warnings {
             printer.talk_once(&format!("warning: {warning}"));
         }
-        Ok(Self { world, settings })
+        Ok(Self {
+            world,
+            settings,
+            directory: environment.directory.clone(),
+        })
     }
 
     /// Returns the spec that is meant: the one named, else the current task branch's, else the only open one.
@@ -39,29 +46,52 @@ impl Session {
     }
 
     fn named_spec(&self, text: &str) -> Result<SpecId, Failure> {
-        let short = text.strip_prefix("specs/").unwrap_or(text);
-        let short = short.strip_suffix('/').unwrap_or(short);
-        let spec = SpecId::parse(short).map_err(|error| {
-            Failure::usage(format!("{:?} is {error}", printable(text))).with_hint("name it as specs/NAME or NAME")
-        })?;
+        let short = text.trim_end_matches('/');
+        let short = short.strip_prefix("specs/").unwrap_or(short);
+        let spec = match SpecId::parse(short) {
+            Ok(spec) => spec,
+            Err(error) => self.spec_at(text).ok_or_else(|| {
+                Failure::usage(format!("{:?} is {error}", printable(text)))
+                    .with_hint("name it as NAME, or by its directory specs/NAME at the top of the checkout")
+            })?,
+        };
         let directory = self.specs().join(spec.as_str());
         match std::fs::symlink_metadata(&directory) {
             Ok(metadata) if metadata.file_type().is_dir() => Ok(spec),
             Ok(_) => Err(Failure::failed(format!("specs/{spec} is not a real directory"))
                 .with_hint("bundles are read from real directories only, never through links")),
-            Err(_) => {
-                let known = self.bundles();
-                let hint = if known.is_empty() {
-                    "there is no bundle under specs/ in the primary checkout".to_owned()
-                } else {
-                    format!(
-                        "known here: {}",
-                        known.iter().map(SpecId::as_str).collect::<Vec<_>>().join(", ")
-                    )
-                };
-                Err(Failure::usage(format!("there is no specs/{spec}")).with_hint(hint))
-            }
+            Err(_) => Err(self.unknown(&spec)),
         }
+    }
+
+    fn unknown(&self, spec: &SpecId) -> Failure {
+        let known = self.bundles();
+        let hint = match nearest(&known, spec.as_str()) {
+            Some(near) => format!("did you mean specs/{near}?"),
+            None if known.is_empty() => "there is no bundle under specs/ in the primary checkout".to_owned(),
+            None => format!(
+                "known here: {}",
+                known.iter().map(SpecId::as_str).collect::<Vec<_>>().join(", ")
+            ),
+        };
+        Failure::usage(format!("there is no specs/{spec}")).with_hint(hint)
+    }
+
+    /// Returns the spec whose directory the text is a path to, from where this process was started: in the primary
+    /// checkout, or in the checkout around here, which has the same specs.
+    fn spec_at(&self, text: &str) -> Option<SpecId> {
+        let is_path = text.contains('/') || text == "." || text == "..";
+        if !is_path || text.trim_end_matches('/').contains("//") {
+            return None;
+        }
+        let path = without_dots(&self.directory.join(text))?;
+        let (parent, name) = (path.parent()?, path.file_name()?);
+        let spec = SpecId::parse(name).ok()?;
+        // The bundle's own directory is not resolved: a link in its place is refused by name.
+        let parent = parent.canonicalize_utf8().ok()?;
+        let here = specs::checkout_top(&self.directory).map(|top| top.join("specs"));
+        let is_root = |root: &Utf8Path| root.canonicalize_utf8().is_ok_and(|root| root == parent);
+        (is_root(&self.specs()) || here.is_some_and(|root| is_root(&root))).then_some(spec)
     }
 
     fn implied_spec(&self) -> Result<SpecId, Failure> {
@@ -104,19 +134,8 @@ impl Session {
         self.world.repository().layout.primary.join("specs")
     }
 
-    /// Returns the names of the bundles, accumulators and hostile names left out.
     fn bundles(&self) -> Vec<SpecId> {
-        let Ok(entries) = self.specs().read_dir_utf8() else {
-            return Vec::new();
-        };
-        let is_bundle = |entry: &camino::Utf8DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let mut found: Vec<SpecId> = entries
-            .filter_map(Result::ok)
-            .filter(is_bundle)
-            .filter_map(|entry| SpecId::parse(entry.file_name()).ok())
-            .collect();
-        found.sort();
-        found
+        bundles_in(&self.specs())
     }
 
     /// Returns the request of one step on a spec.
@@ -129,5 +148,74 @@ impl Session {
             base_branch: self.settings.base_branch.value.clone(),
             dry_run,
         }
+    }
+}
+
+/// Returns the names of the bundles in a directory, accumulators and hostile names left out.
+pub(crate) fn bundles_in(specs: &Utf8Path) -> Vec<SpecId> {
+    let Ok(entries) = specs.read_dir_utf8() else {
+        return Vec::new();
+    };
+    let is_bundle = |entry: &camino::Utf8DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    let mut found: Vec<SpecId> = entries
+        .filter_map(Result::ok)
+        .filter(is_bundle)
+        .filter_map(|entry| SpecId::parse(entry.file_name()).ok())
+        .collect();
+    found.sort();
+    found
+}
+
+/// Returns the name that was probably meant: the one with the fewest slips, if they are few for its length.
+pub(crate) fn nearest<'a>(known: &'a [SpecId], meant: &str) -> Option<&'a SpecId> {
+    let slips = |spec: &&SpecId| strsim::damerau_levenshtein(spec.as_str(), meant);
+    let near = known.iter().min_by_key(slips)?;
+    let allowed = (meant.len() / 3).clamp(1, 3);
+    (slips(&near) <= allowed).then_some(near)
+}
+
+/// Returns an absolute path without `.` and `..`; nothing when it leads above the root.
+fn without_dots(path: &Utf8Path) -> Option<Utf8PathBuf> {
+    let mut kept = Utf8PathBuf::new();
+    for part in path.components() {
+        match part {
+            Utf8Component::CurDir => {}
+            Utf8Component::ParentDir => {
+                if !kept.pop() {
+                    return None;
+                }
+            }
+            Utf8Component::Prefix(_) | Utf8Component::RootDir | Utf8Component::Normal(_) => kept.push(part),
+        }
+    }
+    Some(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_found_and_a_far_one_is_not() {
+        let known: Vec<SpecId> = ["alpha", "billing", "hello-tower"]
+            .iter()
+            .map(|name| SpecId::parse(name).expect("a name"))
+            .collect();
+        let near = |meant: &str| nearest(&known, meant).map(SpecId::as_str);
+        assert_eq!(near("alpah"), Some("alpha"));
+        assert_eq!(near("biling"), Some("billing"));
+        assert_eq!(near("hello-towers"), Some("hello-tower"));
+        for far in ["gamma", "x", "hello", "release-notes"] {
+            assert_eq!(near(far), None, "{far}");
+        }
+        assert_eq!(nearest(&[], "alpha"), None);
+    }
+
+    #[test]
+    fn dots_are_resolved_by_name() {
+        let plain = |path: &str| without_dots(Utf8Path::new(path)).map(Utf8PathBuf::into_string);
+        assert_eq!(plain("/a/./b/../c/").as_deref(), Some("/a/c"));
+        assert_eq!(plain("/a/b/."), Some("/a/b".to_owned()));
+        assert_eq!(plain("/../a"), None);
     }
 }

@@ -13,6 +13,7 @@ pub mod content;
 pub mod derive;
 pub mod evidence;
 pub mod exit;
+pub mod finding;
 pub mod graph;
 pub mod identifier;
 pub mod observed;

@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::finding::BundleFinding;
 use crate::identifier::{CommitId, TaskId};
 use crate::observed::Why;
 use crate::words::count;
@@ -112,8 +113,10 @@ pub enum HaltReason {
     },
     /// The bundle cannot be read.
     BundleInvalid {
-        /// Each finding, with file and line.
-        findings: Vec<String>,
+        /// The bundle.
+        spec: String,
+        /// What keeps it from being read.
+        findings: Vec<BundleFinding>,
     },
     /// The sign-off record is missing or not valid.
     SignOff {
@@ -257,8 +260,13 @@ impl fmt::Display for HaltReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Status { spec, status, .. } => write!(formatter, "specs/{spec} is {status}"),
-            Self::BundleInvalid { findings } => {
-                write!(formatter, "the bundle cannot be read: {}", findings.join("; "))
+            Self::BundleInvalid { spec, findings } => {
+                write!(formatter, "specs/{spec} cannot be read")?;
+                match findings.as_slice() {
+                    [] => Ok(()),
+                    [only] => write!(formatter, ": {only}"),
+                    [first, others @ ..] => write!(formatter, ": {first} (and {} more)", others.len()),
+                }
             }
             Self::SignOff { spec, fault, .. } => {
                 write!(formatter, "specs/{spec} is not validly signed: {fault}")
@@ -305,7 +313,9 @@ impl HaltReason {
             | Self::SignOff { remedy, .. }
             | Self::WorktreeTaken { remedy, .. }
             | Self::Doctrine { remedy, .. } => Some(remedy.clone()),
-            Self::BundleInvalid { .. } => Some("mend the lines named above".to_string()),
+            Self::BundleInvalid { spec, .. } => Some(format!(
+                "mend the lines that are named; orchestrate validate specs/{spec} shows what is left"
+            )),
             Self::Changed {
                 spec, pre_change: true, ..
             } => Some(format!(

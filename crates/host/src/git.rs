@@ -251,24 +251,33 @@ pub(crate) fn committed(
     file: BundleFile,
 ) -> Observed<Vec<u8>> {
     let path = format!("specs/{spec}/{}", file.name());
-    let content = || -> Result<Vec<u8>, git2::Error> {
-        let tree = repository.find_commit(oid(commit)?)?.tree()?;
-        let entry = tree.get_path(std::path::Path::new(&path))?;
-        Ok(repository.find_blob(entry.id())?.content().to_vec())
-    };
-    match content() {
-        Ok(bytes) => Observed::Known(bytes),
-        Err(error) if error.code() == ErrorCode::NotFound && is_missing_path(repository, commit, &path) => {
-            Observed::Absent(Why::new(format!("{path} is not in {}", commit.short())))
-        }
+    match oid(commit) {
+        Ok(commit) => blob_at(repository, commit, &path),
         Err(error) => Observed::Unknown(why(&format!("cannot read {path} at {}", commit.short()), &error)),
     }
 }
 
+/// Returns the file that a commit has at a path; absent when it has none there.
+pub(crate) fn blob_at(repository: &Repository, commit: Oid, path: &str) -> Observed<Vec<u8>> {
+    let short: String = commit.to_string().chars().take(7).collect();
+    let content = || -> Result<Vec<u8>, git2::Error> {
+        let tree = repository.find_commit(commit)?.tree()?;
+        let entry = tree.get_path(std::path::Path::new(path))?;
+        Ok(repository.find_blob(entry.id())?.content().to_vec())
+    };
+    match content() {
+        Ok(bytes) => Observed::Known(bytes),
+        Err(error) if error.code() == ErrorCode::NotFound && is_missing_path(repository, commit, path) => {
+            Observed::Absent(Why::new(format!("{path} is not in {short}")))
+        }
+        Err(error) => Observed::Unknown(why(&format!("cannot read {path} at {short}"), &error)),
+    }
+}
+
 /// Tells a path that the tree does not name from an object that the clone does not have.
-fn is_missing_path(repository: &Repository, commit: &CommitId, path: &str) -> bool {
+fn is_missing_path(repository: &Repository, commit: Oid, path: &str) -> bool {
     let entry = || {
-        let tree = repository.find_commit(oid(commit)?)?.tree()?;
+        let tree = repository.find_commit(commit)?.tree()?;
         tree.get_path(std::path::Path::new(path)).map(|_| ())
     };
     entry().is_err_and(|error| error.code() == ErrorCode::NotFound && error.class() == git2::ErrorClass::Tree)

@@ -20,6 +20,7 @@ mod reference_lock;
 mod reflog;
 pub mod repository;
 mod reverts;
+pub mod specs;
 mod window;
 mod worktree;
 pub mod world;

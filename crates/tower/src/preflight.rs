@@ -6,7 +6,7 @@ use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::plan::HaltReason;
 use orchestrate_core::world::{Reading, World};
 use orchestrate_spec::brief::parse_sign_off;
-use orchestrate_spec::{Bundle, BundleTexts, Severity, Status, parse_bundle};
+use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, FileText, Status, examine, with_excerpts};
 
 /// Returns the bundle of the working copy, ready to be dispatched from.
 ///
@@ -32,52 +32,65 @@ pub fn open_bundle(world: &dyn World, spec: &SpecId) -> Result<(Bundle, BundleTe
 /// # Errors
 /// Every finding that keeps it from being read.
 pub fn read_bundle(world: &dyn World, spec: &SpecId) -> Result<(Bundle, BundleTexts), Vec<HaltReason>> {
-    let texts = working_texts(world, spec).map_err(|findings| vec![HaltReason::BundleInvalid { findings }])?;
-    match parse_bundle(spec, &texts) {
-        Ok(bundle) => Ok((bundle, texts)),
-        Err(diagnostics) => {
-            let finding = |diagnostic: &orchestrate_spec::Diagnostic| match &diagnostic.help {
-                Some(help) => format!("{diagnostic} ({help})"),
-                None => diagnostic.to_string(),
-            };
-            let errors = diagnostics
-                .iter()
-                .filter(|diagnostic| diagnostic.severity == Severity::Error);
+    let files = working_files(world, spec);
+    let examination = examine(spec, &files);
+    let is_whole = examination.errors() == 0;
+    match examination.bundle {
+        Some(bundle) if is_whole => Ok((bundle, texts(files))),
+        Some(_) | None => {
+            let located = with_excerpts(&examination.findings, &files);
             Err(vec![HaltReason::BundleInvalid {
-                findings: errors.map(finding).collect(),
+                spec: spec.to_string(),
+                findings: located.into_iter().filter(|finding| finding.is_error).collect(),
             }])
         }
     }
 }
 
-fn working_texts(world: &dyn World, spec: &SpecId) -> Result<BundleTexts, Vec<String>> {
-    let mut findings = Vec::new();
-    let mut text = |file: BundleFile| {
-        read_file(world, spec, file).unwrap_or_else(|finding| {
-            findings.push(finding);
-            Vec::new()
-        })
+/// Returns a bundle's four files as they lie in the working copy.
+pub fn working_files(world: &dyn World, spec: &SpecId) -> BundleFiles {
+    let file = |file: BundleFile| file_text(world.read(&Place::BundleFile(spec.clone(), file)));
+    BundleFiles {
+        requirements: file(BundleFile::Requirements),
+        design: file(BundleFile::Design),
+        tasks: file(BundleFile::Tasks),
+        test_spec: file(BundleFile::TestSpec),
+    }
+}
+
+/// Returns the bytes of files that were examined; one that is missing without being an error is empty.
+fn texts(files: BundleFiles) -> BundleTexts {
+    let bytes = |file: FileText| match file {
+        FileText::Present(bytes) => bytes,
+        FileText::Missing | FileText::Unreadable(_) => Vec::new(),
     };
-    let texts = BundleTexts {
-        requirements: text(BundleFile::Requirements),
-        design: text(BundleFile::Design),
-        tasks: text(BundleFile::Tasks),
-        test_spec: text(BundleFile::TestSpec),
-    };
-    if findings.is_empty() { Ok(texts) } else { Err(findings) }
+    BundleTexts {
+        requirements: bytes(files.requirements),
+        design: bytes(files.design),
+        tasks: bytes(files.tasks),
+        test_spec: bytes(files.test_spec),
+    }
 }
 
 fn read_file(world: &dyn World, spec: &SpecId, file: BundleFile) -> Result<Vec<u8>, String> {
     let place = Place::BundleFile(spec.clone(), file);
-    match world.read(&place) {
-        Reading::File { bytes, .. } => Ok(bytes),
-        Reading::Absent => Err(format!("{place} is missing")),
-        Reading::Directory { .. } => Err(format!("{place} is a directory")),
-        Reading::Symlink => Err(format!(
-            "{place} is a symbolic link; bundles are read from real files only"
-        )),
-        Reading::Special => Err(format!("{place} is no regular file")),
-        Reading::Unreadable(cause) => Err(format!("{place} cannot be read: {cause}")),
+    match file_text(world.read(&place)) {
+        FileText::Present(bytes) => Ok(bytes),
+        FileText::Missing => Err(format!("{place} is missing")),
+        FileText::Unreadable(why) => Err(format!("{place} cannot be read: {why}")),
+    }
+}
+
+fn file_text(reading: Reading) -> FileText {
+    match reading {
+        Reading::File { bytes, .. } => FileText::Present(bytes),
+        Reading::Absent => FileText::Missing,
+        Reading::Directory { .. } => FileText::Unreadable("it is a directory".to_owned()),
+        Reading::Symlink => {
+            FileText::Unreadable("it is a symbolic link; bundles are read from real files only".to_owned())
+        }
+        Reading::Special => FileText::Unreadable("it is no regular file".to_owned()),
+        Reading::Unreadable(cause) => FileText::Unreadable(cause),
     }
 }
 

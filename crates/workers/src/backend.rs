@@ -31,6 +31,16 @@ pub const NAMES: [&str; 4] = [
     Print::NAME,
 ];
 
+/// Backends of the reference that this build does not have (`contract/fleet.md §4.1`).
+const ELSEWHERE: [&str; 3] = ["stream-json-persistent", "subagent", "tmux"];
+
+/// Returns whether anybody knows a backend of that name, in this build or not.
+#[must_use]
+pub fn is_known(name: &BackendName) -> bool {
+    let name = name.as_str();
+    name == FULL_SESSION || NAMES.contains(&name) || ELSEWHERE.contains(&name)
+}
+
 /// What a worker is asked to do, and where.
 #[derive(Debug, Clone, Copy)]
 pub struct OrderRequest<'a> {

@@ -7,6 +7,7 @@ mod graph;
 mod report;
 mod status;
 mod step;
+mod validate;
 mod watch;
 mod why;
 
@@ -31,6 +32,9 @@ pub(crate) fn run(arguments: Arguments, environment: &Environment, printer: &mut
             directory,
             worker: false,
         }) => demo::run(directory, environment, printer),
+        Some(Command::Validate { targets, baseline, .. }) => {
+            validate::run(&targets, baseline.as_deref(), environment, printer)
+        }
         Some(Command::Plumbing { verb }) => plumbing::run(verb, environment, printer),
     }
 }

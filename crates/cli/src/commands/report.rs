@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::Format;
 use crate::commands::step::Advance;
+use crate::findings::{self, Paint};
 use crate::printer::Printer;
 
 /// Prints the report of one step.
@@ -90,9 +91,10 @@ fn lines(outcome: &StepOutcome) -> Vec<String> {
 fn halt_lines(reason: &HaltReason) -> Vec<String> {
     if let HaltReason::Machine(fault) = reason {
         with_hint(format!("error: {fault}"), fault.hint.clone())
-    } else if let HaltReason::BundleInvalid { findings } = reason {
-        let mut lines = vec!["halted: the bundle cannot be read".to_owned()];
-        lines.extend(findings.iter().map(|finding| format!("  {finding}")));
+    } else if let HaltReason::BundleInvalid { spec, findings } = reason {
+        let mut lines = vec![format!("halted: specs/{spec} cannot be read")];
+        let shown = findings::render_few(&format!("specs/{spec}"), findings, Paint::Plain);
+        lines.extend(shown.lines().map(str::to_owned));
         with_hint_after(lines, reason.remedy())
     } else {
         with_hint(format!("halted: {reason}"), reason.remedy())
@@ -188,16 +190,26 @@ fn as_json(report: &StepReport) -> Value {
             json!({ "outcome": "held", "reason": reason.to_string(), "hint": reason.remedy() })
         }
         StepOutcome::Nothing(NoDispatch::Halt(reasons)) => {
-            let reasons: Vec<Value> = reasons
-                .iter()
-                .map(|reason| json!({ "reason": reason.to_string(), "hint": reason.remedy() }))
-                .collect();
+            let reasons: Vec<Value> = reasons.iter().map(halt_json).collect();
             json!({ "outcome": "halted", "reasons": reasons })
         }
     };
     if let Some(object) = value.as_object_mut() {
         object.insert("schema".to_owned(), json!(1));
         object.insert("notes".to_owned(), json!(report.notes));
+    }
+    value
+}
+
+fn halt_json(reason: &HaltReason) -> Value {
+    let mut value = json!({ "reason": reason.to_string(), "hint": reason.remedy() });
+    if let (Some(object), HaltReason::BundleInvalid { spec, findings }) = (value.as_object_mut(), reason) {
+        let directory = format!("specs/{spec}");
+        let findings: Value = findings
+            .iter()
+            .map(|finding| findings::as_json(&directory, finding))
+            .collect();
+        object.insert("findings".to_owned(), findings);
     }
     value
 }

@@ -6,6 +6,7 @@ use orchestrate_host::layout::Layout;
 use orchestrate_host::{files, repository};
 use orchestrate_tower::launch::BackendLauncher;
 use orchestrate_tower::step::{HandOver, StepOutcome, StepReport, step};
+use orchestrate_workers::backend::{FULL_SESSION, NAMES, is_known};
 use orchestrate_workers::{paste, runner};
 
 use crate::arguments::{Format, StepArguments};
@@ -18,6 +19,7 @@ use crate::settings;
 
 /// Runs one step and returns its exit code.
 pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
+    backend(arguments)?;
     let advance = advance(arguments, environment, printer, None)?;
     report::print(&advance, printer);
     Ok(report::exit_code(&advance.report, arguments.detailed_exitcode))
@@ -51,11 +53,10 @@ pub(crate) fn advance(
         rules
     });
     let is_attended = environment.has_terminal && !arguments.unattended;
-    let backend = arguments.backend.as_deref().map(BackendName::parse).transpose();
     let launcher = BackendLauncher {
         layout: session.world.repository().layout.clone(),
         settings: session.settings.clone(),
-        backend: backend.map_err(|error| Failure::usage(format!("--backend: {error}")))?,
+        backend: backend(arguments)?,
         rules,
         has_skill: settings::has_skill(environment, session.world.repository()),
         programs: &environment.programs,
@@ -70,6 +71,19 @@ pub(crate) fn advance(
         StepOutcome::Dispatched(_) | StepOutcome::WouldDispatch { .. } | StepOutcome::Nothing(_) => None,
     };
     Ok(Advance { report, instructions })
+}
+
+/// Returns the backend that the command line names. One that nobody knows is a slip, told before anything is read.
+pub(crate) fn backend(arguments: &StepArguments) -> Result<Option<BackendName>, Failure> {
+    let Some(text) = arguments.backend.as_deref() else {
+        return Ok(None);
+    };
+    let name = BackendName::parse(text).map_err(|error| Failure::usage(format!("--backend: {error}")))?;
+    if is_known(&name) {
+        return Ok(Some(name));
+    }
+    Err(Failure::usage(format!("--backend: there is no backend {name}"))
+        .with_hint(format!("name {FULL_SESSION} or one of {}", NAMES.join(", "))))
 }
 
 /// Asks the person at the terminal one question.

@@ -16,6 +16,7 @@ mod select;
 mod spec_graph;
 mod spec_model;
 mod spec_status;
+mod spec_validate;
 mod state;
 
 use camino::Utf8Path;
@@ -47,6 +48,7 @@ const NAMES: &[&str] = &[
     "spec-graph",
     "spec-model",
     "spec-status",
+    "spec-validate",
 ];
 
 /// Runs the verb and returns its exit number.
@@ -85,6 +87,17 @@ pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Print
         Plumbing::SpecGraph { spec_directory } => spec_graph::run(&spec_directory, environment, printer),
         Plumbing::SpecModel { spec_directory } => spec_model::run(&spec_directory, environment, printer),
         Plumbing::SpecStatus { spec_directory } => spec_status::run(&spec_directory, environment, printer),
+        Plumbing::SpecValidate {
+            baseline,
+            check_id,
+            target,
+        } => spec_validate::run(
+            check_id.as_deref(),
+            target.as_deref().unwrap_or_default(),
+            baseline.as_deref(),
+            environment,
+            printer,
+        ),
         Plumbing::RunWorker { spec, unit, attempt } => {
             run_worker::run(&spec, &unit, attempt.as_deref(), environment, printer)
         }

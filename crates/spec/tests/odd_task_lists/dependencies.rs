@@ -3,6 +3,7 @@
 use crate::common::{PAYLOAD, bundle_with_tasks, parse, task};
 use crate::{after_task_1, check, dependency_lines};
 
+/// Verifies REQ-B1.3.
 #[test]
 fn dependencies() {
     check(&[
@@ -137,6 +138,7 @@ fn dependencies() {
     ]);
 }
 
+/// Verifies REQ-B1.8.
 #[test]
 fn circles() {
     let list = |edges: &[(&str, &str)]| {

@@ -3,6 +3,7 @@
 use crate::common::task;
 use crate::{after_task_1, check, heading};
 
+/// Verifies REQ-B1.1.
 #[test]
 fn headings() {
     check(&[
@@ -51,6 +52,7 @@ fn headings() {
     ]);
 }
 
+/// Verifies REQ-B1.1.
 #[test]
 fn ids() {
     check(&[

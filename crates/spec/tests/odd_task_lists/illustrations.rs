@@ -3,6 +3,7 @@
 use crate::common::task;
 use crate::{after_task_1, check};
 
+/// Verifies REQ-B1.2.
 #[test]
 fn illustrations_are_no_tasks() {
     let mock = task("9", "7").trim_end().to_owned();

@@ -98,6 +98,7 @@ fn blocks_in_sections() {
     );
 }
 
+/// Verifies REQ-B2.5.
 #[test]
 fn what_holds_in_both_versions() {
     let one = task("1", "none");

@@ -52,6 +52,7 @@ fn a_whole_bundle_is_read() {
     assert_eq!((second.estimated_effort.as_str(), second.line), ("1 day", BODY + 11));
 }
 
+/// Verifies REQ-B1.4.
 #[test]
 fn line_ends_and_byte_order_marks_are_read() {
     let texts = bundle_with_tasks(&after_task_1(&task("2", "none, but\n  1")));
