@@ -12,6 +12,7 @@ use crate::repository::{self, Shape};
 use crate::workspace;
 
 use measure::{Comparison, Invocation, Place};
+use rows::RowPlace;
 
 /// The repository of the usual rows: a bundle of 20 tasks and 400 commits with trailers.
 const SMALL: Shape = Shape {
@@ -19,6 +20,13 @@ const SMALL: Shape = Shape {
     trailers: 400,
     branches: 20,
     tasks: 20,
+};
+/// The repository of the rows about a long bundle.
+const MANY_TASKS: Shape = Shape {
+    commits: 10,
+    trailers: 10,
+    branches: 0,
+    tasks: 400,
 };
 /// The repository of the rows that `--large` adds.
 const LARGE: Shape = Shape {
@@ -60,11 +68,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let only = arguments.only.as_deref().unwrap_or_default();
     let wanted = rows::ROWS
         .iter()
-        .filter(|row| row.name.contains(only) && (arguments.large || !row.large));
+        .filter(|row| row.name.contains(only) && (arguments.large || row.place != RowPlace::Large));
     let mut measured = 0;
     let mut good = true;
     for row in wanted {
-        let directory = repository_for(folder.path(), row.large)?;
+        let Some(directory) = directory_for(&root, folder.path(), row.place)? else {
+            println!("{}: skipped: the corpus is not there", row.name);
+            measured += 1;
+            continue;
+        };
         let ours = Invocation::new(&binary, row.ours);
         let yardstick = Invocation::new(Path::new(row.yardstick[0]), &row.yardstick[1..]);
         let place = Place {
@@ -96,14 +108,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     Ok(good)
 }
 
-/// Returns the small or the large repository, made at its first use.
-fn repository_for(folder: &Path, large: bool) -> Result<PathBuf> {
-    let (name, shape) = if large { ("large", LARGE) } else { ("small", SMALL) };
+/// Returns where a row runs; a repository is made at its first use. Nothing where the corpus is missing.
+fn directory_for(root: &Path, folder: &Path, place: RowPlace) -> Result<Option<PathBuf>> {
+    let (name, shape) = match place {
+        RowPlace::Small => ("small", SMALL),
+        RowPlace::ManyTasks => ("many-tasks", MANY_TASKS),
+        RowPlace::Large => ("large", LARGE),
+        RowPlace::Corpus => return Ok(corpus(root)),
+    };
     let directory = folder.join(name);
     if !directory.exists() {
         repository::make(&directory, shape)?;
     }
-    Ok(directory)
+    Ok(Some(directory))
+}
+
+/// Returns the real bundles: below `ORCHESTRATE_SHARED`, else in a neighbour of the repository.
+fn corpus(root: &Path) -> Option<PathBuf> {
+    let shared = std::env::var_os("ORCHESTRATE_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
+    Some(shared.join("corpus")).filter(|corpus| corpus.is_dir())
 }
 
 fn print_comparison(comparison: &Comparison) {

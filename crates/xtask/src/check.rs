@@ -131,12 +131,10 @@ fn shims(root: &Path, workspace: &Workspace, binary: &Path) -> Result<Outcome> {
 }
 
 fn own_specs(root: &Path, binary: &Path) -> Result<Outcome> {
-    if !has_command(root, binary, "validate")? {
-        return Ok(Outcome::NotRun("not yet: validate".to_owned()));
-    }
     let captured = process::capture(root, binary, &["validate", "specs"])?;
     if captured.success {
-        return Ok(Outcome::Passed("orchestrate validate specs".to_owned()));
+        let last = captured.stdout.lines().last().unwrap_or("it printed nothing");
+        return Ok(Outcome::Passed(format!("orchestrate validate specs: {last}")));
     }
     let lines = captured.stdout.lines().chain(captured.stderr.lines());
     Ok(Outcome::Failed(lines.map(str::to_owned).collect()))
