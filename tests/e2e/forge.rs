@@ -91,6 +91,7 @@ fn merged(number: u64, head: &str, commit: &str) -> Value {
 
 const SOMEWHERE: &str = "1234567890123456789012345678901234567890";
 
+/// Verifies REQ-C3.1.
 #[test]
 fn one_request_decides_a_step() {
     with_each_gh(&alpha(), |forge| {
@@ -198,6 +199,7 @@ fn an_open_pull_request_is_submitted_work() {
     });
 }
 
+/// Verifies REQ-C3.1.
 #[test]
 fn pull_requests_of_others_and_to_elsewhere_say_nothing() {
     with_each_gh(&alpha(), |forge| {
@@ -211,6 +213,7 @@ fn pull_requests_of_others_and_to_elsewhere_say_nothing() {
     });
 }
 
+/// Verifies REQ-C3.1.
 #[test]
 fn what_github_does_not_answer_is_unknown_and_holds() {
     let limited =
@@ -264,6 +267,7 @@ fn what_github_does_not_answer_is_unknown_and_holds() {
     });
 }
 
+/// Verifies REQ-C3.1.
 #[test]
 fn an_error_for_one_head_holds_that_unit_alone() {
     with_each_gh(&alpha(), |forge| {

@@ -45,6 +45,7 @@ fn held_by(sandbox: &Sandbox, by: &str) -> bool {
     state.starts_with("held") && state.ends_with(&format!("reverted by {}", &by[..7]))
 }
 
+/// Verifies REQ-C3.2.
 #[test]
 fn a_landing_that_was_reverted_is_held_for_a_person() {
     let revert_merge: &[&str] = &["-m", "1"];
@@ -112,6 +113,7 @@ fn a_revert_with_a_short_hash_counts() {
     assert!(held_by(&sandbox, &by), "{}", state_of(&sandbox, "1"));
 }
 
+/// Verifies REQ-C3.2.
 #[test]
 fn a_revert_of_the_revert_lands_it_again() {
     let sandbox = sandbox(&alpha());
@@ -168,6 +170,7 @@ fn a_later_trailer_completes_it_again() {
     );
 }
 
+/// Verifies REQ-C3.2.
 #[test]
 fn what_reverts_something_else_undoes_nothing() {
     let sandbox = sandbox(&alpha());

@@ -14,6 +14,7 @@ fn shown(text: &str) -> String {
     }
 }
 
+/// Verifies REQ-B1.3.
 #[test]
 fn the_forms_of_the_contract() {
     let cases = [

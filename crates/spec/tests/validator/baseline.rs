@@ -111,6 +111,7 @@ fn who_is_superseded_is_logged() {
     assert_eq!(compared(&superseded(""), &superseded("")), [""; 0]);
 }
 
+/// Verifies REQ-B2.3.
 #[test]
 fn tasks_and_decisions_stay() {
     let renamed = |entry: &str| {

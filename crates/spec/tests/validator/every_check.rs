@@ -337,6 +337,7 @@ fn findings_of(fault: &Fault, status: &str) -> Vec<Diagnostic> {
     findings(&files)
 }
 
+/// Verifies REQ-B2.5.
 #[test]
 fn every_check_is_made() {
     let classes = checks();
