@@ -154,7 +154,7 @@ fn several_failures_are_told_together() {
         halted: specs/alpha cannot be read
         error: specs/alpha/design.md: missing file: design.md
         hint: a bundle has four files
-        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (expected ### Task <number> — <title>)
+        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (an id is digits, or digits, a dot and digits)
            10 | ### Task 1: only part
               |          ^^
         hint: write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014)
@@ -174,7 +174,7 @@ fn several_failures_are_told_together() {
         exit 4
         --- out
         halted: specs/alpha cannot be read
-        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (expected ### Task <number> — <title>)
+        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (an id is digits, or digits, a dot and digits)
            10 | ### Task 1: only part
               |          ^^
         hint: write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014)

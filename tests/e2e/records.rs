@@ -235,6 +235,7 @@ fn bundles_of_version_1_are_migrated_and_dispatched_from() {
     sandbox.wait_for_worker("alpha", "3");
 }
 
+/// Verifies REQ-B3.1.
 #[test]
 fn what_cannot_be_migrated_by_rule_is_refused_and_stays() {
     let sandbox = empty();

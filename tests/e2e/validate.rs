@@ -64,7 +64,7 @@ fn findings_show_their_line_and_what_helps() {
         --- out
         specs/alpha · Ready · 1 error
 
-        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (expected ### Task <number> — <title>)
+        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (an id is digits, or digits, a dot and digits)
            10 | ### Task 1: only part
               |          ^^
         hint: write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014)

@@ -45,6 +45,7 @@ fn reason(texts: &BundleTexts) -> (BundleFile, AnchorErrorReason, u8) {
     (error.file, error.reason, error.exit_class())
 }
 
+/// Verifies REQ-B1.4.
 #[test]
 fn golden_vectors_of_the_contract() {
     let g1 = g1();
@@ -95,6 +96,7 @@ fn golden_vectors_of_the_contract() {
     }
 }
 
+/// Verifies REQ-B1.6.
 #[test]
 fn parts_of_the_golden_vector() {
     let g1 = g1();

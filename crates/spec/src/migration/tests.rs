@@ -105,6 +105,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("text")
 }
 
+/// Verifies REQ-B3.1.
 #[test]
 fn a_bundle_is_migrated_by_rule() {
     let texts = bundle(&format!("About these tasks.\n\n{}", usual()));

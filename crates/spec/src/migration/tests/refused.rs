@@ -3,6 +3,7 @@
 use super::*;
 
 /// Each reason that lies in `tasks.md`, and a text that has it.
+/// Verifies REQ-B3.1.
 #[test]
 fn what_a_program_cannot_decide_is_refused() {
     let forward = |text: &str| sections(text, "", "", "", "", "");
