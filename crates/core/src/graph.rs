@@ -112,6 +112,9 @@ pub enum ParkingPlace {
 }
 
 impl ParkingPlace {
+    /// The sections in which a bullet parks a task, in their order.
+    pub const BULLETS: [Self; 3] = [Self::AwaitingInput, Self::Deferred, Self::OutOfScope];
+
     /// Returns whether the place is a section in which only people, and halts, put something.
     #[must_use]
     pub const fn is_a_persons(self) -> bool {

@@ -110,7 +110,7 @@ fn hash_of_hashes(hashes: &[String]) -> String {
 }
 
 /// Returns the name git gives a blob of these bytes; always SHA-1, whatever the repository uses.
-fn blob_hash(bytes: &[u8]) -> String {
+pub(crate) fn blob_hash(bytes: &[u8]) -> String {
     let mut hasher = Sha1::new();
     hasher.update(format!("blob {}\0", bytes.len()));
     hasher.update(bytes);

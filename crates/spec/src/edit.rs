@@ -180,6 +180,32 @@ pub fn with_changelog_entry(requirements: &[u8], date: &str, text: &str) -> Resu
     Ok(edited)
 }
 
+/// Returns what `requirements.md` may have been before the dated entry whose bullet stands on that line was added: without
+/// it, and without it and a blank line beside it. Nothing where no dated entry stands there.
+#[must_use]
+pub fn before_changelog_entry(requirements: &[u8], line: u32) -> Vec<Vec<u8>> {
+    let lines = raw_lines(requirements);
+    let index = usize::try_from(line).ok().and_then(|line| line.checked_sub(1));
+    let entry = Changelog::find(&lines).and_then(|changelog| {
+        let first = index.filter(|index| changelog.entries.contains(index))?;
+        Some(changelog.entry_lines(&lines, first))
+    });
+    let Some(entry) = entry else {
+        return Vec::new();
+    };
+    let start = |index: usize| lines.get(index).map_or(requirements.len(), |line| line.start);
+    let without = |from: usize, to: usize| [&requirements[..start(from)], &requirements[start(to)..]].concat();
+    let is_blank = |index: Option<usize>| index.and_then(|index| lines.get(index)).is_some_and(RawLine::is_blank);
+    let mut candidates = vec![without(entry.start, entry.end)];
+    if is_blank(entry.start.checked_sub(1)) {
+        candidates.push(without(entry.start - 1, entry.end));
+    }
+    if is_blank(Some(entry.end)) {
+        candidates.push(without(entry.start, entry.end + 1));
+    }
+    candidates
+}
+
 /// The Changelog's lines.
 pub(crate) struct Changelog {
     /// The lines below its heading, as indices.

@@ -32,6 +32,8 @@ pub mod ledger;
 mod lookalike;
 pub mod migration;
 mod mirror;
+pub mod outline;
+pub mod park;
 mod parking;
 mod relations;
 pub mod render;
@@ -40,6 +42,7 @@ mod section;
 mod source;
 mod task_heading;
 mod tasks;
+pub mod template;
 mod test_spec;
 mod text;
 

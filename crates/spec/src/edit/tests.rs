@@ -125,3 +125,31 @@ fn long_entries_are_wrapped_between_words() {
     let text = wrapped("- 2026-03-01 — one two three", 18);
     assert_eq!(text, "- 2026-03-01 — one\n  two three\n");
 }
+
+#[test]
+fn what_was_before_an_entry_is_among_the_candidates() {
+    for before in [
+        "## Changelog\n\n- 2026-01-01 — a\n- 2026-01-02: b\n  c\n\n## Sources\n",
+        "## Changelog\n\n- 2026-01-02 — b\n\n- 2026-01-01 — a\n\n## Sources\n",
+        "## Changelog\n\n- 2026-01-01 — b\n\n- 2026-01-02 — a\n\n## Sources\n",
+        "## Changelog\r\n\r\n- 2026-01-02 — b\r\n- 2026-01-01 — a\r\n",
+        "## Changelog\n\n## Sources\n",
+        "## Changelog\n",
+    ] {
+        let added = with_changelog_entry(before.as_bytes(), "2026-11-30", "new").expect("added");
+        let text = String::from_utf8(added.clone()).expect("text");
+        let line = text
+            .lines()
+            .position(|line| line.starts_with("- 2026-11-30"))
+            .expect("the entry")
+            + 1;
+        let line = u32::try_from(line).expect("a line");
+        let candidates = before_changelog_entry(&added, line);
+        assert!(
+            candidates.iter().any(|candidate| candidate == before.as_bytes()),
+            "{text}"
+        );
+        assert_eq!(before_changelog_entry(&added, 1), Vec::<Vec<u8>>::new());
+        assert_eq!(before_changelog_entry(&added, 0), Vec::<Vec<u8>>::new());
+    }
+}

@@ -1,0 +1,181 @@
+//! Parking and unparking: what is written, what stays, what is refused.
+
+use orchestrate_core::identifier::SpecId;
+
+use super::*;
+use crate::anchor::content_anchor;
+use crate::template::new_bundle;
+use crate::{Bundle, BundleTexts, parse_bundle};
+
+fn id(text: &str) -> TaskId {
+    TaskId::parse(text).expect("a task id")
+}
+
+fn texts() -> BundleTexts {
+    new_bundle("Alpha", "2026-11-30").expect("a bundle")
+}
+
+fn with_tasks(tasks: Vec<u8>) -> BundleTexts {
+    BundleTexts { tasks, ..texts() }
+}
+
+fn read(texts: &BundleTexts) -> Bundle {
+    parse_bundle(&SpecId::parse("alpha").expect("a name"), texts).expect("the bundle reads")
+}
+
+fn string(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).expect("text")
+}
+
+/// Ways in which a section may look before a task is parked in it.
+const SECTIONS: [&str; 9] = [
+    "## Deferred\n\n(none yet)\n\n",
+    "## Deferred\n(none yet)\n",
+    "## Deferred \n\n(none yet)  \n\n",
+    "## Deferred\n\n- **Task 1** — first\n  and wrapped\n\n",
+    "## Deferred\n\n- **Later.** Prose.\n\n",
+    "## Deferred\n\nAn introduction.\n\n",
+    "## Deferred\n\n",
+    "## Deferred\n",
+    "## Deferred\n\n```\n- **Task 2** — no\n```\n\n",
+];
+
+fn file(section: &str) -> Vec<u8> {
+    let text = string(texts().tasks);
+    let (before, after) = text.split_once("## Deferred\n\n(none yet)\n\n").expect("the section");
+    format!("{before}{section}{after}").into_bytes()
+}
+
+#[test]
+fn a_task_is_parked_in_every_kind_of_section_and_the_anchor_stays() {
+    for section in SECTIONS {
+        for end in ["\n", "\r\n"] {
+            let before = string(file(section)).replace('\n', end).into_bytes();
+            let after = park(&before, &id("2"), ParkingPlace::Deferred, "until\n the\tspring").expect("parked");
+            let text = string(after.clone());
+            assert!(
+                text.contains(&format!("{end}- **Task 2** — until the spring{end}")),
+                "{text}"
+            );
+            assert_eq!(
+                text.matches("\r\n").count(),
+                if end == "\n" { 0 } else { text.matches('\n').count() }
+            );
+            assert_eq!(
+                content_anchor(&with_tasks(before.clone())).expect("an anchor"),
+                content_anchor(&with_tasks(after.clone())).expect("an anchor")
+            );
+            let bundle = read(&with_tasks(after.clone()));
+            let parked: Vec<_> = bundle.parked.iter().filter(|bullet| bullet.task == id("2")).collect();
+            assert_eq!(parked.len(), 1, "{text}");
+            assert_eq!(
+                (parked[0].place, parked[0].note.as_str()),
+                (ParkingPlace::Deferred, "— until the spring")
+            );
+            let back = unpark(&after, &id("2")).expect("unparked");
+            assert!(
+                read(&with_tasks(back.clone()))
+                    .parked
+                    .iter()
+                    .all(|bullet| bullet.task != id("2"))
+            );
+            let again = park(&back, &id("2"), ParkingPlace::Deferred, "until the spring").expect("parked again");
+            assert_eq!(string(again), text, "{section:?}");
+        }
+    }
+}
+
+#[test]
+fn unparking_gives_the_file_back() {
+    for section in &SECTIONS[..2] {
+        let before = file(section);
+        let after = park(&before, &id("2"), ParkingPlace::Deferred, "x").expect("parked");
+        assert_eq!(string(unpark(&after, &id("2")).expect("unparked")), string(before));
+    }
+}
+
+#[test]
+fn a_wrapped_bullet_goes_as_a_whole() {
+    let before = file("## Deferred\n\n- **Task 1** — first\n  and wrapped\n- **Later.** Prose.\n\n");
+    let after = string(unpark(&before, &id("1")).expect("unparked"));
+    assert!(
+        after.contains("## Deferred\n\n- **Later.** Prose.\n\n## Out of scope"),
+        "{after}"
+    );
+}
+
+#[test]
+fn the_last_section_of_a_file_without_a_final_line_end() {
+    for tail in [
+        "## Out of scope",
+        "## Out of scope\n\n(none yet)",
+        "## Out of scope\n\n- **Task 1** — x",
+    ] {
+        let text = string(texts().tasks);
+        let (before, _) = text.split_once("## Out of scope").expect("the section");
+        let file = format!("{before}{tail}").into_bytes();
+        let after = park(&file, &id("2"), ParkingPlace::OutOfScope, "never").expect("parked");
+        assert!(string(after.clone()).ends_with("\n- **Task 2** — never\n"), "{tail:?}");
+        assert!(
+            read(&with_tasks(after))
+                .parked
+                .iter()
+                .any(|bullet| bullet.task == id("2"))
+        );
+    }
+}
+
+#[test]
+fn a_byte_order_mark_stays() {
+    let mut before = "\u{feff}".as_bytes().to_vec();
+    before.extend(texts().tasks);
+    let after = park(&before, &id("2"), ParkingPlace::AwaitingInput, "x").expect("parked");
+    assert!(string(after).starts_with("\u{feff}# Alpha"));
+}
+
+#[test]
+fn what_is_refused() {
+    let tasks = texts().tasks;
+    let place = ParkingPlace::Deferred;
+    assert_eq!(park(&tasks, &id("9"), place, "x"), Err(ParkError::NoTask(id("9"))));
+    assert_eq!(park(&tasks, &id("1"), place, " \n"), Err(ParkError::NoReason));
+    assert_eq!(unpark(&tasks, &id("1")), Err(ParkError::NotParked(id("1"))));
+    let parked = park(&tasks, &id("1"), ParkingPlace::AwaitingInput, "x").expect("parked");
+    let line = line_number(
+        string(parked.clone())
+            .lines()
+            .position(|line| line.starts_with("- **Task 1**"))
+            .expect("the bullet"),
+    );
+    assert_eq!(
+        park(&parked, &id("1"), place, "x"),
+        Err(ParkError::Parked {
+            task: id("1"),
+            place: ParkingPlace::AwaitingInput,
+            line
+        })
+    );
+    let no_section = string(tasks.clone())
+        .replace("## Deferred", "## Deferred (old)")
+        .into_bytes();
+    assert_eq!(
+        park(&no_section, &id("1"), place, "x"),
+        Err(ParkError::NoSection(place))
+    );
+    let mut open = tasks;
+    open.extend(b"```\n");
+    assert!(matches!(
+        park(&open, &id("1"), place, "x"),
+        Err(ParkError::OpenFence(_))
+    ));
+    let twice = string(parked)
+        .replace("## Deferred\n\n(none yet)", "## Deferred\n\n- **Task 1** — y")
+        .into_bytes();
+    assert_eq!(
+        unpark(&twice, &id("1")),
+        Err(ParkError::ParkedTwice {
+            task: id("1"),
+            count: 2
+        })
+    );
+}
