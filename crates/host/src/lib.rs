@@ -3,10 +3,12 @@
 //! Moves bytes and asks questions; what the answers mean is decided in `orchestrate-core`. Owns the layout of the
 //! tower's files on disk.
 
+pub mod authored;
 mod base;
 mod checkout;
 pub mod clock;
 mod content;
+pub mod commit;
 pub mod failpoint;
 pub mod files;
 pub mod forge;
@@ -21,6 +23,7 @@ mod reflog;
 pub mod repository;
 mod reverts;
 pub mod specs;
+pub mod standing;
 mod window;
 mod worktree;
 pub mod world;
