@@ -3,6 +3,7 @@
 //! One module for each area. A test asserts the exit code, what was said, and what was written and what was not.
 
 mod answers;
+mod authoring;
 mod backends;
 mod base;
 mod bundles;
@@ -28,6 +29,7 @@ mod plumbing;
 mod records;
 mod regressions;
 mod reverts;
+mod signing;
 mod status;
 mod step;
 mod validate;

@@ -9,4 +9,5 @@ pub mod repository;
 pub mod running;
 pub mod sandbox;
 pub mod surroundings;
+pub mod terminal;
 pub mod worker;

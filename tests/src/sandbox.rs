@@ -58,6 +58,12 @@ impl Sandbox {
         &self.root
     }
 
+    /// Returns the program under test.
+    #[must_use]
+    pub fn program(&self) -> &Utf8Path {
+        &self.program
+    }
+
     /// Returns the repository's primary checkout.
     #[must_use]
     pub fn repository(&self) -> Utf8PathBuf {

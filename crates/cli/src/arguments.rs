@@ -2,6 +2,7 @@
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use orchestrate_core::graph::ParkingPlace;
 
 /// A stateless, disposable control tower for coding agents.
 ///
@@ -156,6 +157,42 @@ pub(crate) enum Command {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+    /// Make a bundle to go on from: four short files that read as a Draft.
+    New {
+        /// The spec's name: lower-case letters, digits and hyphens.
+        spec: String,
+        /// Its title, instead of its name.
+        #[arg(long)]
+        title: Option<String>,
+    },
+    /// Take a task out of selection: write the bullet that parks it.
+    Park {
+        /// The spec: specs/NAME or NAME.
+        spec: String,
+        /// The task's id.
+        task: String,
+        /// The section that says what it waits for.
+        #[arg(long = "in", value_enum, value_name = "SECTION")]
+        section: ParkingSection,
+        /// Why, in one line.
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+    /// Read a bundle part by part and sign it. Needs a person at a terminal.
+    ///
+    /// Shows everything, or what changed since it was signed last, and writes the record that the tower asks for. It can
+    /// be left at every prompt and goes on where it was left.
+    Sign {
+        /// The spec: specs/NAME or NAME.
+        spec: String,
+    },
+    /// Put a parked task back: remove its bullet.
+    Unpark {
+        /// The spec: specs/NAME or NAME.
+        spec: String,
+        /// The task's id.
+        task: String,
+    },
     /// The reference's scripts under their names, with their records and exit numbers.
     Plumbing {
         #[command(subcommand)]
@@ -183,6 +220,28 @@ pub(crate) enum ConfigVerb {
         #[arg(long, value_enum, default_value_t)]
         format: Format,
     },
+}
+
+/// The sections in which a bullet parks a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ParkingSection {
+    /// It waits for an answer or an act of a person.
+    AwaitingInput,
+    /// It is put off.
+    Deferred,
+    /// It will not be done.
+    OutOfScope,
+}
+
+impl ParkingSection {
+    /// Returns the place in the task graph.
+    pub(crate) const fn place(self) -> ParkingPlace {
+        match self {
+            Self::AwaitingInput => ParkingPlace::AwaitingInput,
+            Self::Deferred => ParkingPlace::Deferred,
+            Self::OutOfScope => ParkingPlace::OutOfScope,
+        }
+    }
 }
 
 /// The plumbing verbs (`contract/core.md §20.6`).
@@ -379,7 +438,15 @@ impl Arguments {
                 | Command::Validate { format, .. },
             ) => *format,
             Some(Command::Graph(graph)) if graph.format == GraphFormat::Json => Format::Json,
-            Some(Command::Demo { .. } | Command::Graph(_) | Command::Plumbing { .. }) => Format::Human,
+            Some(
+                Command::Demo { .. }
+                | Command::Graph(_)
+                | Command::New { .. }
+                | Command::Park { .. }
+                | Command::Sign { .. }
+                | Command::Unpark { .. }
+                | Command::Plumbing { .. },
+            ) => Format::Human,
             None => self.step.format,
         }
     }

@@ -40,6 +40,8 @@ pub(crate) struct Environment {
     pub(crate) programs: SearchPath,
     /// Whether a person can be asked: standard input and standard error are terminals.
     pub(crate) has_terminal: bool,
+    /// Whether a person reads and answers here: standard input and standard output are terminals.
+    pub(crate) has_reader: bool,
 }
 
 impl Environment {
@@ -86,6 +88,7 @@ impl Environment {
             forge,
             git: programs.resolve("git"),
             programs,
+            has_reader: rustix::termios::isatty(std::io::stdin()) && rustix::termios::isatty(std::io::stdout()),
             has_terminal: rustix::termios::isatty(std::io::stdin()) && rustix::termios::isatty(std::io::stderr()),
             directory,
             program,

@@ -14,6 +14,7 @@ mod printer;
 mod screen;
 mod session;
 mod settings;
+mod signing;
 mod validation;
 
 use std::process::ExitCode;

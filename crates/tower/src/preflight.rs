@@ -32,7 +32,14 @@ pub fn open_bundle(world: &dyn World, spec: &SpecId) -> Result<(Bundle, BundleTe
 /// # Errors
 /// Every finding that keeps it from being read.
 pub fn read_bundle(world: &dyn World, spec: &SpecId) -> Result<(Bundle, BundleTexts), Vec<HaltReason>> {
-    let files = working_files(world, spec);
+    whole_bundle(spec, working_files(world, spec))
+}
+
+/// Returns the bundle that the files say, when nothing is wrong with them.
+///
+/// # Errors
+/// Every finding that is an error, with its line.
+pub fn whole_bundle(spec: &SpecId, files: BundleFiles) -> Result<(Bundle, BundleTexts), Vec<HaltReason>> {
     let examination = examine(spec, &files);
     let is_whole = examination.errors() == 0;
     match examination.bundle {

@@ -4,12 +4,17 @@ mod config;
 mod demo;
 mod doctor;
 mod graph;
+mod new;
+mod park;
 mod report;
+mod sign;
 mod status;
 mod step;
 mod validate;
 mod watch;
 mod why;
+
+use orchestrate_core::world::World;
 
 use crate::arguments::{Arguments, Command};
 use crate::environment::Environment;
@@ -24,6 +29,15 @@ pub(crate) fn run(arguments: Arguments, environment: &Environment, printer: &mut
         None => step::run(&arguments.step, environment, printer),
         Some(Command::Config { verb }) => config::run(&verb, environment, printer),
         Some(Command::Doctor { .. }) => doctor::run(environment, printer),
+        Some(Command::New { spec, title }) => new::run(&spec, title.as_deref(), environment, printer),
+        Some(Command::Park {
+            spec,
+            task,
+            section,
+            reason,
+        }) => park::park((&spec, &task), section, &reason, environment, printer),
+        Some(Command::Sign { spec }) => sign::run(&spec, environment, printer),
+        Some(Command::Unpark { spec, task }) => park::unpark((&spec, &task), environment, printer),
         Some(Command::Status { spec, .. }) => status::run(spec.as_deref(), environment, printer),
         Some(Command::Graph(arguments)) => graph::run(&arguments, environment, printer),
         Some(Command::Why { spec, task, .. }) => why::run(&spec, &task, environment, printer),
@@ -37,4 +51,10 @@ pub(crate) fn run(arguments: Arguments, environment: &Environment, printer: &mut
         }
         Some(Command::Plumbing { verb }) => plumbing::run(verb, environment, printer),
     }
+}
+
+/// Returns the current date in UTC, as `YYYY-MM-DD`.
+fn today(world: &dyn World) -> String {
+    let now = world.now().to_string();
+    now.split('T').next().unwrap_or_default().to_owned()
 }

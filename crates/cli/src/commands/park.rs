@@ -1,0 +1,150 @@
+//! `orchestrate park|unpark SPEC TASK`: a person takes a task out of selection, or puts it back.
+//!
+//! One bullet of `tasks.md` is written or removed, under the bundle's lock; what a signature covers does not change.
+
+use orchestrate_core::exit;
+use orchestrate_core::graph::ParkingPlace;
+use orchestrate_core::identifier::{SpecId, TaskId, printable};
+use orchestrate_core::place::BundleFile;
+use orchestrate_core::world::World;
+use orchestrate_host::authored::replace_files;
+use orchestrate_spec::anchor::content_anchor;
+use orchestrate_spec::park::{self as parking, ParkError};
+use orchestrate_spec::{BundleFiles, BundleTexts, FormatVersion};
+use orchestrate_tower::lock::{self, LockRefusal};
+use orchestrate_tower::preflight::{read_bundle, whole_bundle};
+
+use crate::arguments::ParkingSection;
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::session::Session;
+
+/// What is done to the task.
+enum Act<'a> {
+    Park(ParkingPlace, &'a str),
+    Unpark,
+}
+
+/// Parks a task.
+pub(crate) fn park(
+    (spec, task): (&str, &str),
+    section: ParkingSection,
+    reason: &str,
+    environment: &Environment,
+    printer: &mut Printer,
+) -> Result<u8, Failure> {
+    let act = Act::Park(section.place(), reason);
+    run((spec, task), &act, environment, printer)
+}
+
+/// Puts a parked task back.
+pub(crate) fn unpark(names: (&str, &str), environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
+    run(names, &Act::Unpark, environment, printer)
+}
+
+fn run(
+    (spec, task): (&str, &str),
+    act: &Act<'_>,
+    environment: &Environment,
+    printer: &mut Printer,
+) -> Result<u8, Failure> {
+    let mut session = Session::open(environment, &environment.directory, printer)?;
+    let spec = session.resolve_spec(Some(spec))?;
+    let task = TaskId::parse(task).map_err(|error| Failure::usage(format!("{:?} is {error}", printable(task))))?;
+    let minutes = session.settings.stale_lock_threshold.value.seconds() / 60;
+    let layout = session.world.repository().layout.clone();
+    // What can refuse refuses before anything is written, the lock included; under the lock it is read again.
+    changed(&session.world, &spec, &task, act)?;
+    let released = lock::with(&mut session.world, &spec, minutes, |world, held| {
+        let tasks = changed(&*world, held.spec(), &task, act)?;
+        replace_files(&layout, held.spec(), &[(BundleFile::Tasks, tasks)]).map_err(Failure::from)
+    })
+    .map_err(busy)?;
+    if let Some(fault) = released.kept {
+        printer.talk(&format!("warning: {fault}"));
+    }
+    released.value?;
+    let said = match act {
+        Act::Park(place, _) => format!("parked task {task} of specs/{spec} under {}", place.section()),
+        Act::Unpark => format!("task {task} of specs/{spec} is parked no longer"),
+    };
+    printer.line(&said);
+    printer.line("the tower sees it at once, and what was signed is unchanged; to keep it:");
+    printer.line(&format!("  git add specs/{spec}/tasks.md"));
+    let subject = match act {
+        Act::Park(..) => format!("park task {task}"),
+        Act::Unpark => format!("unpark task {task}"),
+    };
+    printer.line(&format!(
+        "  git commit -m \"chore({spec}): {subject}\" -- specs/{spec}/tasks.md"
+    ));
+    Ok(exit::DONE)
+}
+
+/// Returns `tasks.md` with the act done, if the bundle reads before and after and its anchor stays.
+fn changed(world: &dyn World, spec: &SpecId, task: &TaskId, act: &Act<'_>) -> Result<Vec<u8>, Failure> {
+    let (bundle, texts) = read_bundle(world, spec)?;
+    if bundle.version == FormatVersion::One {
+        return Err(Failure::failed(format!(
+            "specs/{spec} has format version 1, in which a task is parked by moving its block"
+        ))
+        .with_hint(format!(
+            "orchestrate plumbing migrate-format-version specs/{spec} makes it version 2; or move the block by hand"
+        )));
+    }
+    let edited = match act {
+        Act::Park(place, reason) => parking::park(&texts.tasks, task, *place, reason),
+        Act::Unpark => parking::unpark(&texts.tasks, task),
+    };
+    let tasks = edited.map_err(|error| refused(spec, task, &error))?;
+    let after = BundleTexts {
+        tasks: tasks.clone(),
+        ..texts.clone()
+    };
+    let _ = whole_bundle(spec, BundleFiles::from(after.clone()))?;
+    let anchor = |texts: &BundleTexts| content_anchor(texts).map_err(|error| Failure::failed(error.to_string()));
+    if anchor(&after)? == anchor(&texts)? {
+        Ok(tasks)
+    } else {
+        Err(Failure::failed(
+            "the change would touch what was signed; nothing was written",
+        ))
+    }
+}
+
+fn refused(spec: &SpecId, task: &TaskId, error: &ParkError) -> Failure {
+    let message = error.to_string();
+    match error {
+        ParkError::NoReason => Failure::usage(message).with_hint("--reason \"why, and what it waits for\""),
+        ParkError::NoTask(_) => {
+            Failure::usage(message).with_hint(format!("its tasks: orchestrate status specs/{spec}"))
+        }
+        ParkError::Parked { .. } => Failure::failed(message).with_hint(format!(
+            "to park it elsewhere: orchestrate unpark {spec} {task}, then park it"
+        )),
+        ParkError::NotParked(_) => {
+            Failure::failed(message).with_hint(format!("what holds it: orchestrate why {spec} {task}"))
+        }
+        ParkError::ParkedTwice { .. } => {
+            Failure::failed(message).with_hint(format!("leave one of them in specs/{spec}/tasks.md"))
+        }
+        ParkError::NoSection(place) => Failure::failed(message).with_hint(format!(
+            "add `## {}` with the line `(none yet)` to specs/{spec}/tasks.md",
+            place.section()
+        )),
+        ParkError::NotText { .. } | ParkError::OpenFence(_) => Failure::failed(message),
+    }
+}
+
+/// Returns the failure of a lock that could not be taken.
+pub(super) fn busy(refusal: LockRefusal) -> Failure {
+    match refusal {
+        LockRefusal::Busy(why) => {
+            let failure = Failure::failed(format!("the bundle is busy: {why}"));
+            let hint = why.hint.unwrap_or_else(|| "try again when it is free".to_owned());
+            failure.with_hint(hint)
+        }
+        LockRefusal::Fault(fault) => fault.into(),
+    }
+}

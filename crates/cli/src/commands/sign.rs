@@ -1,0 +1,306 @@
+//! `orchestrate sign SPEC`: a person reads a bundle and signs it. On a terminal only, and there is no other way (law L9).
+
+use orchestrate_core::exit;
+use orchestrate_core::identifier::{SpecId, UnitName};
+use orchestrate_core::observed::Observed;
+use orchestrate_core::place::{BundleFile, Place};
+use orchestrate_core::world::{Reading, World};
+use orchestrate_host::authored;
+use orchestrate_spec::brief::{parse_sign_off, recorded_anchors};
+use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, Diagnostic, FileText, Severity, Status, examine};
+use orchestrate_tower::lock;
+
+use crate::environment::Environment;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::session::Session;
+use crate::signing::progress;
+use crate::signing::record::{Matter, Signing};
+use crate::signing::sections::{listed_graph, sections};
+use crate::signing::subject::{Baseline, Files, Purpose, Verdict, as_ready, judge};
+use crate::signing::terminal::Terminal;
+use crate::signing::walk::{Effect, Walk};
+
+mod keep;
+
+/// Walks the person through the bundle.
+pub(crate) fn run(spec: &str, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
+    if !environment.has_reader {
+        return Err(Failure::usage(
+            "a signature is a person's: standard input and standard output have to be a terminal",
+        )
+        .with_hint("run it yourself in a terminal; no flag stands in for you"));
+    }
+    let mut session = Session::open(environment, &environment.directory, printer)?;
+    let spec = session.resolve_spec(Some(spec))?;
+    stands_well(&session, &spec)?;
+    let (found, brief) = read(&session.world, &spec)?;
+    let (bundle, texts, findings) = readable(&spec, &found, printer)?;
+    let files = Files { texts, brief };
+    let baseline = baseline(&session, &spec, files.brief.as_deref());
+    let purpose = match judge(&spec, &files, &bundle.changelog, baseline) {
+        Verdict::Signed(record) => {
+            printer.line(&format!(
+                "specs/{spec} is signed as it lies here (anchor {})",
+                short(&record.anchor)
+            ));
+            return keep::finish(&session, &spec, keep::Signed::Before, environment, printer);
+        }
+        Verdict::ToSign(purpose) => purpose,
+    };
+    let matter = Matter {
+        today: super::today(&session.world),
+        title: bundle.title.clone(),
+        spec: spec.clone(),
+        purpose,
+        files,
+    };
+    let is_re_anchor = matches!(matter.purpose, Purpose::ReAnchor { .. });
+    match walk(&session, &matter, &bundle, &findings)? {
+        None => {
+            printer.line("");
+            printer.line(&format!(
+                "left: nothing was written; orchestrate sign specs/{spec} goes on from here"
+            ));
+            Ok(exit::HALTED)
+        }
+        Some(signing) => {
+            write(&mut session, &matter, &signing, printer)?;
+            printer.line("");
+            printer.line(&format!("signed specs/{spec}"));
+            let signed = if is_re_anchor {
+                keep::Signed::ReAnchored
+            } else {
+                keep::Signed::Now
+            };
+            keep::finish(&session, &spec, signed, environment, printer)
+        }
+    }
+}
+
+fn short(hash: &str) -> &str {
+    hash.get(..7).unwrap_or(hash)
+}
+
+/// A signature counts where the tower reads it: in the primary checkout, on a branch that is not a task's.
+fn stands_well(session: &Session, spec: &SpecId) -> Result<(), Failure> {
+    let repository = session.world.repository();
+    let standing = repository.standing()?;
+    let primary = &repository.layout.primary;
+    if let Some(linked) = standing.linked {
+        return Err(Failure::failed(format!(
+            "{linked} is a linked worktree; bundles are read and signed in the primary checkout"
+        ))
+        .with_hint(format!(
+            "bring the bundle there, then: cd {primary} && orchestrate sign specs/{spec}"
+        )));
+    }
+    let branch = standing.branch.as_deref().unwrap_or_default();
+    if UnitName::from_branch(branch).is_ok() {
+        let short = branch.strip_prefix("refs/heads/").unwrap_or(branch);
+        return Err(Failure::failed(format!(
+            "the checkout is on {short}, a worker's branch; a signature there would not count"
+        ))
+        .with_hint("git switch to the branch that the bundle belongs to"));
+    }
+    if let Some(operation) = standing.operation {
+        return Err(
+            Failure::failed(format!("git is in the middle of {operation} in {primary}"))
+                .with_hint("finish it or give it up, then sign"),
+        );
+    }
+    Ok(())
+}
+
+/// Reads the five files as they lie there.
+fn read(world: &dyn World, spec: &SpecId) -> Result<(BundleFiles, Option<Vec<u8>>), Failure> {
+    let one = |file: BundleFile| match world.read(&Place::BundleFile(spec.clone(), file)) {
+        Reading::File { bytes, .. } => FileText::Present(bytes),
+        Reading::Absent => FileText::Missing,
+        Reading::Directory { .. } => FileText::Unreadable("it is a directory".to_owned()),
+        Reading::Symlink => FileText::Unreadable("it is a symbolic link, which is never followed".to_owned()),
+        Reading::Special => FileText::Unreadable("it is no regular file".to_owned()),
+        Reading::Unreadable(cause) => FileText::Unreadable(cause),
+    };
+    let brief = match one(BundleFile::KickoffBrief) {
+        FileText::Present(bytes) => Some(bytes),
+        FileText::Missing => None,
+        FileText::Unreadable(cause) => {
+            return Err(
+                Failure::failed(format!("cannot read specs/{spec}/kickoff-brief.md: {cause}"))
+                    .with_hint("put a regular file there, or none"),
+            );
+        }
+    };
+    let files = BundleFiles {
+        requirements: one(BundleFile::Requirements),
+        design: one(BundleFile::Design),
+        tasks: one(BundleFile::Tasks),
+        test_spec: one(BundleFile::TestSpec),
+    };
+    Ok((files, brief))
+}
+
+/// Returns the bundle as it would be signed, its texts as they lie there, and what is not an error about it.
+fn readable(
+    spec: &SpecId,
+    found: &BundleFiles,
+    printer: &mut Printer,
+) -> Result<(Bundle, BundleTexts, Vec<Diagnostic>), Failure> {
+    let refuse = |findings: &[Diagnostic], printer: &mut Printer| {
+        let errors: Vec<&Diagnostic> = findings.iter().filter(|one| one.severity == Severity::Error).collect();
+        for finding in &errors {
+            let help = finding
+                .help
+                .as_deref()
+                .map(|help| format!(" ({help})"))
+                .unwrap_or_default();
+            printer.talk(&format!("{finding}{help}"));
+        }
+        let count = orchestrate_core::words::count(errors.len(), "finding");
+        Failure::failed(format!("specs/{spec} cannot be signed: {count} to be mended first"))
+            .with_hint("mend the lines named above")
+    };
+    let texts = match found.files() {
+        [
+            (_, FileText::Present(requirements)),
+            (_, FileText::Present(design)),
+            (_, FileText::Present(tasks)),
+            (_, FileText::Present(test_spec)),
+        ] => BundleTexts {
+            requirements: requirements.clone(),
+            design: design.clone(),
+            tasks: tasks.clone(),
+            test_spec: test_spec.clone(),
+        },
+        _ => return Err(refuse(&examine(spec, found).findings, printer)),
+    };
+    let examination = examine(spec, &BundleFiles::from(as_ready(&texts)));
+    let Some(bundle) = examination.bundle.as_ref().filter(|_| examination.errors() == 0) else {
+        return Err(refuse(&examination.findings, printer));
+    };
+    match bundle.status {
+        Status::Draft | Status::Ready | Status::Active => Ok((bundle.clone(), texts, examination.findings)),
+        Status::Done | Status::Retired | Status::Superseded => Err(Failure::failed(format!(
+            "specs/{spec} is {}: there is nothing to sign",
+            bundle.status
+        ))
+        .with_hint("a new bundle takes it up: orchestrate new NAME")),
+    }
+}
+
+/// Returns the bundle as it was where its last record came in, or why that cannot be told.
+fn baseline(session: &Session, spec: &SpecId, brief: Option<&[u8]>) -> Result<Baseline, String> {
+    let repository = session.world.repository();
+    let Some(brief) = brief.filter(|brief| parse_sign_off(spec, brief).is_ok()) else {
+        return Err("there is no record".to_owned());
+    };
+    let hash = recorded_anchors(brief).pop().and_then(|anchor| anchor.hash);
+    let count = |brief: &[u8]| {
+        recorded_anchors(brief)
+            .iter()
+            .filter(|anchor| anchor.hash == hash)
+            .count()
+    };
+    let known = |observed| match observed {
+        Observed::Known(commit) => Ok(commit),
+        Observed::Absent(why) | Observed::Unknown(why) => Err(orchestrate_core::observed::Why::to_string(&why)),
+    };
+    let head = known(repository.head())?;
+    let commit = known(repository.introduced(&head, spec, BundleFile::KickoffBrief, count(brief), &count))?;
+    let at = |file: BundleFile| match session.world.committed(&commit, spec, file) {
+        Observed::Known(bytes) => Ok(bytes),
+        Observed::Absent(why) | Observed::Unknown(why) => Err(why.to_string()),
+    };
+    Ok(Baseline {
+        commit: commit.short().to_string(),
+        texts: BundleTexts {
+            requirements: at(BundleFile::Requirements)?,
+            design: at(BundleFile::Design)?,
+            tasks: at(BundleFile::Tasks)?,
+            test_spec: at(BundleFile::TestSpec)?,
+        },
+    })
+}
+
+/// Walks, and returns what was signed; nothing when the person left.
+fn walk(
+    session: &Session,
+    matter: &Matter,
+    bundle: &Bundle,
+    findings: &[Diagnostic],
+) -> Result<Option<Signing>, Failure> {
+    let layout = &session.world.repository().layout;
+    let sections = sections(&matter.purpose, &matter.files.texts, listed_graph(bundle), findings);
+    let kept = authored::read_progress(layout, &matter.spec).map(|bytes| progress::parse(&bytes));
+    let afterwards = keep::announced(session, &matter.spec);
+    let mut terminal = Terminal::open()?;
+    let mut walk = Walk::new(
+        matter.clone(),
+        sections,
+        &kept.unwrap_or_default().read,
+        Terminal::size(),
+        afterwards,
+    );
+    let mut effects = walk.begin();
+    loop {
+        let mut answer = None;
+        for effect in effects {
+            match effect {
+                Effect::Show(line) => terminal.show(&line),
+                Effect::Ask(prompt) => answer = Some(terminal.ask(&prompt)),
+                Effect::Keep(read) => authored::write_progress(layout, &matter.spec, &progress::render(&read))?,
+                Effect::DropTyped => terminal.drop_typed(),
+                Effect::Sign(signing) => return Ok(Some(*signing)),
+                Effect::Leave => return Ok(None),
+            }
+        }
+        match answer {
+            Some(input) => effects = walk.handle(input),
+            None => return Ok(None),
+        }
+    }
+}
+
+/// Writes what was signed, if the files still are what was read.
+fn write(session: &mut Session, matter: &Matter, signing: &Signing, printer: &mut Printer) -> Result<(), Failure> {
+    let spec = &matter.spec;
+    stands_well(session, spec)?;
+    let minutes = session.settings.stale_lock_threshold.value.seconds() / 60;
+    let layout = session.world.repository().layout.clone();
+    let released = lock::with(&mut session.world, spec, minutes, |world, held| {
+        let (now, brief) = read(&*world, held.spec())?;
+        let then = BundleFiles::from(matter.files.texts.clone());
+        let mut changed: Vec<String> = now
+            .files()
+            .iter()
+            .zip(then.files())
+            .filter(|((_, now), (_, then))| now != then)
+            .map(|((file, _), _)| file.to_string())
+            .collect();
+        if brief != matter.files.brief {
+            changed.push(BundleFile::KickoffBrief.to_string());
+        }
+        if !changed.is_empty() {
+            return Err(Failure::failed(format!(
+                "{} changed while you were reading; nothing was written",
+                changed.join(", ")
+            ))
+            .with_hint(format!("orchestrate sign specs/{spec} shows what is new in it")));
+        }
+        authored::replace_files(&layout, held.spec(), &signing.changes).map_err(|fault| {
+            let failure = Failure::from(fault);
+            let hint = format!("mend that, then orchestrate sign specs/{spec} completes it");
+            failure.with_hint(hint)
+        })
+    })
+    .map_err(super::park::busy)?;
+    if let Some(fault) = released.kept {
+        printer.talk(&format!("warning: {fault}"));
+    }
+    released.value?;
+    if let Err(fault) = authored::forget_progress(&layout, spec) {
+        printer.talk(&format!("warning: {fault}"));
+    }
+    Ok(())
+}

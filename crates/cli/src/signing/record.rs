@@ -1,0 +1,173 @@
+//! What a signature writes: the files with their new bytes, and the record at the end of the brief.
+
+use orchestrate_core::identifier::SpecId;
+use orchestrate_core::place::BundleFile;
+use orchestrate_spec::brief::{
+    Freshness, RecordClass, append_record, freshness, parse_sign_off, render_expression_only, render_sign_off,
+};
+use orchestrate_spec::edit::with_changelog_entry;
+use orchestrate_spec::{BundleTexts, ChangelogEntry};
+
+use super::pages::one_line;
+use super::subject::{Files, Purpose, as_ready};
+
+/// What a person has chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// What the record signs.
+    pub(crate) class: RecordClass,
+    /// Where the review is recorded (meaning), or what changed in the wording (expression-only).
+    pub(crate) words: String,
+}
+
+/// What a signature writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Signing {
+    /// The files that change, in the order in which they are written: the brief last, `requirements.md` before it, so
+    /// that whatever was written before a crash the gate is closed and signing again completes it.
+    pub(crate) changes: Vec<(BundleFile, Vec<u8>)>,
+    /// What is said of each change.
+    pub(crate) told: Vec<String>,
+    /// The heading and the record, as they are added to the brief.
+    pub(crate) record: String,
+}
+
+/// What is signed: the bundle, when, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Matter {
+    /// The bundle's name.
+    pub(crate) spec: SpecId,
+    /// Its title.
+    pub(crate) title: String,
+    /// The date, `YYYY-MM-DD`.
+    pub(crate) today: String,
+    /// Its files.
+    pub(crate) files: Files,
+    /// What the walk is for.
+    pub(crate) purpose: Purpose,
+}
+
+/// Returns what the choice writes.
+///
+/// # Errors
+/// Why nothing can be written, in words.
+pub(crate) fn compose(matter: &Matter, choice: &Choice) -> Result<Signing, String> {
+    let spec = &matter.spec;
+    let mut texts = as_ready(&matter.files.texts);
+    let mut told = Vec::new();
+    let flipped = matter.files.texts.files().into_iter().zip(texts.files());
+    for ((file, before), (_, after)) in flipped {
+        if before != after {
+            told.push(format!("{file}: Status Draft becomes Ready"));
+        }
+    }
+    let record = match choice.class {
+        RecordClass::Meaning => render_sign_off(spec, &texts, &choice.words),
+        RecordClass::ExpressionOnly => {
+            let cited = cited(matter, choice, &mut texts, &mut told)?;
+            render_expression_only(spec, &texts, &cited, &why(matter, choice))
+        }
+    };
+    let record = record.map_err(|error| error.to_string())?;
+    let heading = heading(matter, choice.class);
+    let (brief, is_new) = match &matter.files.brief {
+        Some(brief) => (brief.clone(), false),
+        None => (new_brief(matter).into_bytes(), true),
+    };
+    let signed = append_record(spec, &brief, &heading, &record).map_err(|error| error.to_string())?;
+    prove(spec, &signed, &texts)?;
+    told.push(if is_new {
+        "kickoff-brief.md: made, with this record".to_owned()
+    } else {
+        "kickoff-brief.md: this record at its end".to_owned()
+    });
+    let before = &matter.files.texts;
+    let changes = [
+        (BundleFile::Design, &before.design, texts.design),
+        (BundleFile::Tasks, &before.tasks, texts.tasks),
+        (BundleFile::TestSpec, &before.test_spec, texts.test_spec),
+        (BundleFile::Requirements, &before.requirements, texts.requirements),
+    ];
+    let changes = changes.into_iter().filter(|(_, before, after)| *before != after);
+    let changes = changes.map(|(file, _, after)| (file, after));
+    Ok(Signing {
+        changes: changes.chain([(BundleFile::KickoffBrief, signed)]).collect(),
+        told,
+        record: format!("{heading}\n\n{record}"),
+    })
+}
+
+/// Nothing is written that the gate would not accept.
+fn prove(spec: &SpecId, brief: &[u8], texts: &BundleTexts) -> Result<(), String> {
+    let record = parse_sign_off(spec, brief).map_err(|error| error.to_string())?;
+    match freshness(&record, texts) {
+        Ok(Freshness::Matches) => Ok(()),
+        Ok(Freshness::Changed { .. } | Freshness::PreChange { .. }) => {
+            Err("the record does not sign the texts".to_owned())
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn heading(matter: &Matter, class: RecordClass) -> String {
+    let what = match (&matter.purpose, class) {
+        (Purpose::ReAnchor { .. }, _) => "Expression-only re-anchor",
+        (_, RecordClass::ExpressionOnly) => "Expression-only sign-off",
+        (Purpose::Whole { first: true, .. }, RecordClass::Meaning) => "Sign-off",
+        (Purpose::Whole { first: false, .. } | Purpose::Delta(_), RecordClass::Meaning) => "Delta sign-off",
+    };
+    format!("### {} — {what}", matter.today)
+}
+
+/// Returns the words that name the changelog's entry, which is added to the texts if it is not there yet.
+fn cited(matter: &Matter, choice: &Choice, texts: &mut BundleTexts, told: &mut Vec<String>) -> Result<String, String> {
+    let (date, text) = match &matter.purpose {
+        Purpose::ReAnchor {
+            cites: Some(ChangelogEntry { date, text, .. }),
+            ..
+        } => (date.clone(), one_line(text.trim_start_matches([' ', '—', ':', '-']))),
+        Purpose::ReAnchor {
+            recorded, cites: None, ..
+        } => (matter.today.clone(), re_anchored(recorded)),
+        Purpose::Whole { .. } | Purpose::Delta(_) => (matter.today.clone(), one_line(&choice.words)),
+    };
+    if text.is_empty() {
+        return Err("the entry for the changelog is empty: say what changed".to_owned());
+    }
+    if !matches!(&matter.purpose, Purpose::ReAnchor { cites: Some(_), .. }) {
+        texts.requirements =
+            with_changelog_entry(&texts.requirements, &date, &text).map_err(|error| error.to_string())?;
+        told.push(format!("requirements.md: a changelog entry of {date}: {text}"));
+    }
+    Ok(format!(
+        "the {date} `## Changelog` entry in `requirements.md` (\"{text}\")"
+    ))
+}
+
+fn re_anchored(recorded: &str) -> String {
+    let short = recorded.get(..7).unwrap_or(recorded);
+    format!(
+        "Re-anchored (expression-only): the sign-off of this content recorded the older anchor {short}; nothing that was signed has changed."
+    )
+}
+
+fn why(matter: &Matter, choice: &Choice) -> String {
+    match &matter.purpose {
+        Purpose::ReAnchor { why, recorded, .. } => format!("{why} ({recorded})"),
+        Purpose::Whole { .. } | Purpose::Delta(_) => {
+            format!(
+                "a person read the change on {} and signed it as one of wording: {}",
+                matter.today, choice.words
+            )
+        }
+    }
+}
+
+fn new_brief(matter: &Matter) -> String {
+    let Matter { spec, title, today, .. } = matter;
+    format!(
+        "# {title} — Kickoff brief\n\n- **Spec:** `specs/{spec}`\n- **First walk:** {today}, with `orchestrate sign specs/{spec}`\n\n\
+         What was signed, and when. Each record below signs the four files as they\n\
+         were when it was written; the last one counts. Nothing above it is changed.\n"
+    )
+}

@@ -1,0 +1,169 @@
+//! The sections that a person is shown, one after the other: the whole bundle, or what changed in it.
+
+use orchestrate_spec::outline::{Change, Part, changes, outline, text_key};
+use orchestrate_spec::{Bundle, BundleFile, BundleTexts, Diagnostic};
+use similar::{ChangeTag, TextDiff};
+
+use super::subject::Purpose;
+
+/// Something that is shown as a whole and read before the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Section {
+    /// What it is, on one line.
+    pub(crate) title: String,
+    /// Its text, as it stands.
+    pub(crate) text: String,
+    /// A hash of the title and the text: the section was read when, and only when, this very text was.
+    pub(crate) key: String,
+}
+
+impl Section {
+    fn new(title: String, text: String) -> Self {
+        let key = text_key(&title, &text);
+        Self { title, text, key }
+    }
+}
+
+/// Returns the sections of a walk, in the order of the files; the task graph stands before the tasks, and what the checks
+/// found at the end. `graph` is the drawn task graph.
+pub(crate) fn sections(purpose: &Purpose, texts: &BundleTexts, graph: String, findings: &[Diagnostic]) -> Vec<Section> {
+    let graph = Section::new("the task graph".to_owned(), graph);
+    let findings = Section::new("findings".to_owned(), found(findings));
+    let (before_graph, after_graph) = match purpose {
+        Purpose::Whole { .. } => whole(texts),
+        Purpose::Delta(baseline) => delta(&changes(&baseline.texts, texts)),
+        Purpose::ReAnchor { .. } => return vec![findings],
+    };
+    let graph = if after_graph
+        .iter()
+        .any(|section| section.title.starts_with(BundleFile::Tasks.name()))
+    {
+        vec![graph]
+    } else {
+        Vec::new()
+    };
+    [before_graph, graph, after_graph, vec![findings]].concat()
+}
+
+type BeforeAndAfter = (Vec<Section>, Vec<Section>);
+
+/// Every part of the files. A part that is nothing but headings is shown with the next.
+fn whole(texts: &BundleTexts) -> BeforeAndAfter {
+    let mut sections: BeforeAndAfter = (Vec::new(), Vec::new());
+    let parts = outline(texts);
+    let mut above = String::new();
+    for (index, part) in parts.iter().enumerate() {
+        let next = parts.get(index + 1).filter(|next| next.file == part.file);
+        if part.bare && next.is_some() {
+            above.push_str(&part.text);
+            above.push_str("\n\n");
+            continue;
+        }
+        let section = Section::new(title(part), core::mem::take(&mut above) + &part.text);
+        if stands_before_the_graph(part.file) {
+            sections.0.push(section);
+        } else {
+            sections.1.push(section);
+        }
+    }
+    sections
+}
+
+const fn stands_before_the_graph(file: BundleFile) -> bool {
+    match file {
+        BundleFile::Requirements | BundleFile::Design => true,
+        BundleFile::Tasks | BundleFile::TestSpec | BundleFile::KickoffBrief => false,
+    }
+}
+
+fn title(part: &Part) -> String {
+    if part.title.is_empty() {
+        part.file.to_string()
+    } else {
+        format!("{} · {}", part.file, part.title)
+    }
+}
+
+fn delta(changes: &[Change]) -> BeforeAndAfter {
+    let section = |change: &Change| {
+        let what = match (&change.before, &change.after) {
+            (None, _) => "new",
+            (_, None) => "gone",
+            (Some(_), Some(_)) => "changed",
+        };
+        let name = if change.title.is_empty() {
+            "its head"
+        } else {
+            &change.title
+        };
+        let (before, after) = (change.before.as_deref(), change.after.as_deref());
+        Section::new(
+            format!("{} · {name} ({what})", change.file),
+            difference(before.unwrap_or_default(), after.unwrap_or_default()),
+        )
+    };
+    let (before, after): (Vec<&Change>, Vec<&Change>) =
+        changes.iter().partition(|change| stands_before_the_graph(change.file));
+    (
+        before.into_iter().map(section).collect(),
+        after.into_iter().map(section).collect(),
+    )
+}
+
+/// Returns the lines that were taken away with `-`, those that came with `+`, and a few around them.
+pub(crate) fn difference(before: &str, after: &str) -> String {
+    const AROUND: usize = 3;
+    let diff = TextDiff::from_lines(before, after);
+    let mut text = String::new();
+    for (index, group) in diff.grouped_ops(AROUND).iter().enumerate() {
+        if index > 0 {
+            text.push_str("  ⋮\n");
+        }
+        for change in group.iter().flat_map(|operation| diff.iter_changes(operation)) {
+            let sign = match change.tag() {
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+                ChangeTag::Equal => ' ',
+            };
+            text.push(sign);
+            text.push(' ');
+            text.push_str(change.value().trim_end_matches(['\n', '\r']));
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn found(findings: &[Diagnostic]) -> String {
+    if findings.is_empty() {
+        return "The checks found nothing.".to_owned();
+    }
+    let line = |finding: &Diagnostic| match &finding.help {
+        Some(help) => format!("- {finding}\n  {help}\n"),
+        None => format!("- {finding}\n"),
+    };
+    findings.iter().map(line).collect()
+}
+
+/// Returns the tasks of a bundle as a list, for a terminal.
+pub(crate) fn listed_graph(bundle: &Bundle) -> String {
+    let graph = bundle.graph();
+    let critical = graph.critical_path();
+    let mut text = String::new();
+    for task in &graph.tasks {
+        let needs: Vec<&str> = task
+            .dependencies
+            .iter()
+            .map(orchestrate_core::identifier::TaskId::as_str)
+            .collect();
+        let needs = if needs.is_empty() {
+            String::new()
+        } else {
+            format!("  needs {}", needs.join(", "))
+        };
+        let mark = if critical.contains(&task.id) { '*' } else { ' ' };
+        text.push_str(&format!("{mark} {:<4} {}{needs}\n", task.id, task.title));
+    }
+    text.push_str("\n* on the critical path\n");
+    text
+}

@@ -1,0 +1,563 @@
+//! `orchestrate sign` on a real pseudo-terminal: a person reads, answers, leaves, comes back and signs.
+
+use std::fs;
+
+use orchestrate_e2e::listing::Listing;
+use orchestrate_e2e::output::Output;
+use orchestrate_e2e::sandbox::Sandbox;
+use orchestrate_e2e::surroundings::{corpus, failpoint_binary, skipped};
+use orchestrate_e2e::terminal::{CTRL_C, CTRL_D, Terminal};
+use rustix::process::Signal;
+
+use crate::{PROGRAM, alpha, check, sandbox};
+
+const LENS_PASS: &str = "read by two of us, notes in the wiki";
+const CONFIRM: &str = "type the word sign";
+
+/// A sandbox with a bundle that nobody has signed: what `orchestrate new alpha` makes, committed.
+fn drafted() -> Sandbox {
+    let sandbox = Sandbox::empty(PROGRAM);
+    sandbox.initialise(&[]);
+    let _ = sandbox.orchestrate(&["new", "alpha"]).exits(0);
+    let _ = sandbox.commit_all("draft alpha");
+    sandbox.configure("");
+    sandbox
+}
+
+/// Presses Enter at every prompt until one says that, and returns what was shown.
+#[track_caller]
+fn read_until(terminal: &mut Terminal, prompt: &str) -> String {
+    let mut shown = String::new();
+    for _ in 0..200 {
+        let page = terminal.wait_for("leaves");
+        shown.push_str(&page);
+        if page.contains(prompt) {
+            return shown;
+        }
+        terminal.line("");
+    }
+    panic!("{prompt:?} is not asked, only:\n{shown}");
+}
+
+/// Reads everything and signs it as one of meaning.
+#[track_caller]
+fn sign(sandbox: &Sandbox) -> (String, Output) {
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    let mut shown = read_until(&mut terminal, "class ");
+    terminal.line("meaning");
+    shown.push_str(&terminal.answer("lens pass (", LENS_PASS));
+    shown.push_str(&terminal.answer(CONFIRM, "sign"));
+    (shown, terminal.finish())
+}
+
+fn bundle(sandbox: &Sandbox) -> Listing {
+    Listing::of(&sandbox.path("specs/alpha"))
+}
+
+fn passes_the_gate(sandbox: &Sandbox, spec: &str) {
+    let output = sandbox.orchestrate(&[&format!("specs/{spec}"), "--dry-run"]).exits(0);
+    assert!(output.text().contains("would dispatch"), "{output}");
+}
+
+#[test]
+fn a_draft_is_read_signed_committed_and_passes_the_gate() {
+    let sandbox = drafted();
+    let _ = sandbox.orchestrate(&["alpha"]).exits(4);
+    sandbox.write("staged.txt", "somebody's own work\n");
+    let _ = sandbox.git(&["add", "staged.txt"]);
+    let (shown, output) = sign(&sandbox);
+    let output = output
+        .exits(0)
+        .says("signed specs/alpha")
+        .says("next: orchestrate specs/alpha --dry-run");
+    for text in [
+        "Say in a few sentences",
+        "D-1:",
+        "the task graph",
+        "Task 2 — what builds on it",
+        "REQ-A1.2",
+        "The checks found nothing",
+    ] {
+        assert!(shown.contains(text), "{text}: {output}");
+    }
+    assert!(shown.lines().all(|line| line.chars().count() <= 80), "{output}");
+    assert_eq!(
+        sandbox.git(&["show", "--name-only", "--format=%s%n%(trailers)", "HEAD"]),
+        "docs(alpha): sign off the bundle\n\n\nspecs/alpha/design.md\nspecs/alpha/kickoff-brief.md\nspecs/alpha/requirements.md\nspecs/alpha/tasks.md\nspecs/alpha/test-spec.md"
+    );
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "A  staged.txt");
+    for file in ["requirements", "design", "tasks", "test-spec"] {
+        assert!(
+            sandbox
+                .read(&format!("specs/alpha/{file}.md"))
+                .contains("\n**Status:** Ready\n")
+        );
+    }
+    let brief = sandbox.read("specs/alpha/kickoff-brief.md");
+    assert!(
+        brief.contains(&format!("Class: meaning\nLens-pass: {LENS_PASS}\nAnchor: `")),
+        "{brief}"
+    );
+    assert!(brief.ends_with("`scripts/spec-anchor.sh specs/alpha`\n"), "{brief}");
+    assert!(!sandbox.path(".git/orchestrate/signing-alpha.json").exists());
+    passes_the_gate(&sandbox, "alpha");
+}
+
+#[test]
+fn without_a_commit_the_commands_are_printed_and_do_it() {
+    let sandbox = drafted();
+    sandbox.configure("commit_on_kickoff: false\n");
+    let head = sandbox.commit_of("HEAD");
+    let (_, output) = sign(&sandbox);
+    let output = output.exits(0).says("signed specs/alpha");
+    assert_eq!(sandbox.commit_of("HEAD"), head);
+    let commands: Vec<&str> = output
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("  git "))
+        .collect();
+    assert_eq!(commands.len(), 2, "{output}");
+    for command in commands {
+        let _ = sandbox.shell(&format!("git {command}")).exits(0);
+    }
+    passes_the_gate(&sandbox, "alpha");
+}
+
+#[test]
+fn a_walk_that_was_left_goes_on_where_it_was() {
+    let sandbox = drafted();
+    let before = bundle(&sandbox);
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    terminal.answer("[Enter] begins", "");
+    terminal.answer("[Enter] read, next", "");
+    terminal.answer("[Enter] read, next", "");
+    terminal.answer("[Enter] read, next", "q");
+    let _ = terminal.finish().exits(4).says("left: nothing was written");
+    assert_eq!(bundle(&sandbox).changes_since(&before), [""; 0]);
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    terminal.wait_for("2 of 15 parts were read before and are the same");
+    let shown = read_until(&mut terminal, "class ");
+    assert!(
+        !shown.contains("requirements.md · Goal") && shown.contains("requirements.md · REQ-A"),
+        "{shown}"
+    );
+    terminal.line("q");
+    let _ = terminal.finish().exits(4);
+    // What was read and changed since is shown again; forgetting it all loses nothing but the reading.
+    let text = sandbox
+        .read("specs/alpha/requirements.md")
+        .replace("for whom", "for everybody");
+    sandbox.write("specs/alpha/requirements.md", &text);
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    terminal.wait_for("14 of 15 parts were read before");
+    let shown = read_until(&mut terminal, "class ");
+    assert!(
+        shown.contains("requirements.md · Goal") && !shown.contains("REQ-A1.1"),
+        "{shown}"
+    );
+    terminal.line("q");
+    let _ = terminal.finish().exits(4);
+    fs::remove_file(sandbox.path(".git/orchestrate/signing-alpha.json")).expect("it was kept");
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    terminal.wait_for("15 parts to read");
+    terminal.line("q");
+    let _ = terminal.finish().exits(4);
+}
+
+#[test]
+fn however_a_person_goes_nothing_is_written() {
+    let sandbox = drafted();
+    let before = bundle(&sandbox);
+    let at_the_last_question = || {
+        let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+        read_until(&mut terminal, "class ");
+        terminal.line("");
+        terminal.answer("lens pass (", LENS_PASS);
+        terminal.wait_for(CONFIRM);
+        terminal.wait_for("leaves: ");
+        terminal
+    };
+    for key in [CTRL_C, CTRL_D] {
+        let mut terminal = at_the_last_question();
+        terminal.type_in(key);
+        let _ = terminal.finish().exits(4).says("left: nothing was written");
+        assert_eq!(bundle(&sandbox).changes_since(&before), [""; 0]);
+    }
+    let terminal = at_the_last_question();
+    terminal.signal(Signal::TERM);
+    let _ = terminal.finish().exits(4);
+    let terminal = at_the_last_question();
+    let _ = terminal.hang_up();
+    let terminal = at_the_last_question();
+    terminal.signal(Signal::KILL);
+    let _ = terminal.finish().exits(137);
+    assert_eq!(bundle(&sandbox).changes_since(&before), [""; 0]);
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    // And all of it can still be signed.
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    terminal.wait_for("15 of 15 parts were read before");
+    terminal.line("");
+    terminal.answer("class ", "");
+    terminal.answer("lens pass (", LENS_PASS);
+    terminal.answer(CONFIRM, "sign");
+    let _ = terminal.finish().exits(0).says("signed specs/alpha");
+}
+
+#[test]
+fn what_is_typed_ahead_signs_nothing() {
+    let sandbox = drafted();
+    let before = bundle(&sandbox);
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    read_until(&mut terminal, "class ");
+    terminal.type_in(&format!("\n{LENS_PASS}\nsign\nsign\n"));
+    terminal.wait_for(CONFIRM);
+    terminal.wait_for("leaves: ");
+    terminal.line("no");
+    terminal.answer(CONFIRM, "q");
+    let _ = terminal.finish().exits(4);
+    assert_eq!(bundle(&sandbox).changes_since(&before), [""; 0]);
+}
+
+#[test]
+fn without_a_terminal_nobody_signs() {
+    let sandbox = drafted();
+    let before = sandbox.listing();
+    check!(sandbox, sandbox.orchestrate(&["sign", "alpha"]), @r"
+        exit 2
+        --- err
+        error: a signature is a person's: standard input and standard output have to be a terminal
+        hint: run it yourself in a terminal; no flag stands in for you
+        ");
+    let piped = sandbox.shell("yes '' | orchestrate sign alpha").exits(2);
+    let _ = piped.says("a signature is a person's");
+    for flag in [
+        "--yes",
+        "--force",
+        "--unattended",
+        "--non-interactive",
+        "--class=meaning",
+        "--lens-pass=x",
+    ] {
+        let _ = sandbox.orchestrate(&["sign", "alpha", flag]).exits(2);
+    }
+    assert_eq!(sandbox.changes_since(&before), [""; 0]);
+}
+
+#[test]
+fn a_change_after_the_signature_is_shown_and_signed() {
+    let sandbox = sandbox(&alpha());
+    let text = sandbox.read("specs/alpha/requirements.md");
+    sandbox.write(
+        "specs/alpha/requirements.md",
+        &text.replace("is delivered.", "is delivered twice."),
+    );
+    let _ = sandbox.commit_all("say it twice");
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(4)
+        .says("orchestrate sign specs/alpha");
+    let signed = sandbox.read("specs/alpha/kickoff-brief.md");
+    let (shown, output) = sign(&sandbox);
+    let output = output.exits(0).says("signed specs/alpha");
+    assert!(shown.contains("requirements.md · REQ-A — Parts (changed)"), "{output}");
+    assert!(
+        shown.contains("- - **REQ-A1.1** Each part is delivered. *(Cites: D-1.)*"),
+        "{output}"
+    );
+    assert!(
+        shown.contains("+ - **REQ-A1.1** Each part is delivered twice. *(Cites: D-1.)*"),
+        "{output}"
+    );
+    assert!(!shown.contains("Task 1"), "{output}");
+    let brief = sandbox.read("specs/alpha/kickoff-brief.md");
+    assert!(
+        brief.starts_with(&signed) && brief.contains("— Delta sign-off\n"),
+        "{brief}"
+    );
+    assert_eq!(
+        sandbox.git(&["show", "--name-only", "--format=", "HEAD"]),
+        "specs/alpha/kickoff-brief.md"
+    );
+    passes_the_gate(&sandbox, "alpha");
+    // Signed as it lies there: nothing is asked and nothing is written.
+    let head = sandbox.commit_of("HEAD");
+    let _ = sandbox
+        .terminal(&["sign", "alpha"])
+        .finish()
+        .exits(0)
+        .says("is signed as it lies here")
+        .says("nothing to do");
+    assert_eq!(sandbox.commit_of("HEAD"), head);
+}
+
+#[test]
+fn a_change_of_wording_cites_its_changelog_line() {
+    let sandbox = sandbox(&alpha());
+    let text = sandbox.read("specs/alpha/requirements.md");
+    sandbox.write(
+        "specs/alpha/requirements.md",
+        &text.replace("is delivered.", "gets delivered."),
+    );
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    read_until(&mut terminal, "class (meaning or expression-only)");
+    terminal.line("expression-only");
+    terminal.answer("what changed (", "a plainer verb");
+    terminal.answer(CONFIRM, "sign");
+    let _ = terminal.finish().exits(0).says("signed specs/alpha");
+    let changelog = sandbox.read("specs/alpha/requirements.md");
+    assert!(changelog.contains(" — a plainer verb\n\n## Sources"), "{changelog}");
+    passes_the_gate(&sandbox, "alpha");
+}
+
+#[test]
+fn a_real_bundle_with_an_older_anchor_is_re_anchored() {
+    let Some(source) = corpus("fleet-autonomy") else {
+        return skipped("the corpus");
+    };
+    let sandbox = Sandbox::empty(PROGRAM);
+    sandbox.initialise(&[]);
+    for entry in source.read_dir_utf8().expect("listed") {
+        let path = entry.expect("read").into_path();
+        let name = path.file_name().expect("a name");
+        sandbox.write(
+            &format!("specs/fleet-autonomy/{name}"),
+            &fs::read_to_string(&path).expect("text"),
+        );
+    }
+    let _ = sandbox.commit_all("spec fleet-autonomy");
+    sandbox.configure("");
+    let brief = sandbox.read("specs/fleet-autonomy/kickoff-brief.md");
+    let _ = sandbox
+        .orchestrate(&["fleet-autonomy"])
+        .exits(4)
+        .says("orchestrate sign specs/fleet-autonomy");
+    let mut terminal = sandbox.terminal(&["sign", "fleet-autonomy"]);
+    terminal.wait_for("Nothing that was signed has changed");
+    let shown = read_until(&mut terminal, CONFIRM);
+    assert!(shown.contains("requirements.md: a changelog entry of"), "{shown}");
+    assert!(shown.contains("Class: expression-only"), "{shown}");
+    terminal.line("sign");
+    let _ = terminal.finish().exits(0).says("signed specs/fleet-autonomy");
+    assert!(
+        sandbox
+            .read("specs/fleet-autonomy/kickoff-brief.md")
+            .starts_with(&brief)
+    );
+    assert_eq!(
+        sandbox
+            .git(&["show", "--numstat", "--format=%s", "HEAD"])
+            .lines()
+            .count(),
+        4,
+        "two files and the subject"
+    );
+    passes_the_gate(&sandbox, "fleet-autonomy");
+}
+
+#[test]
+fn what_does_not_read_is_not_signed() {
+    let sandbox = drafted();
+    let text = sandbox.read("specs/alpha/tasks.md");
+    sandbox.write(
+        "specs/alpha/tasks.md",
+        &text.replace("- **Dependencies:** 1\n", "- **Dependencies:** 7\n"),
+    );
+    let before = bundle(&sandbox);
+    let _ = sandbox
+        .terminal(&["sign", "alpha"])
+        .finish()
+        .exits(1)
+        .says("specs/alpha/tasks.md:")
+        .says("cannot be signed: 1 finding to be mended first");
+    sandbox.write(
+        "specs/alpha/tasks.md",
+        &text.replace("**Format-version:** 2", "**Format-version:** 1"),
+    );
+    let _ = sandbox
+        .terminal(&["sign", "alpha"])
+        .finish()
+        .exits(1)
+        .says("cannot be signed");
+    fs::remove_file(sandbox.path("specs/alpha/tasks.md")).expect("removed");
+    let _ = sandbox
+        .terminal(&["sign", "alpha"])
+        .finish()
+        .exits(1)
+        .says("cannot be signed");
+    for status in ["Retired", "Superseded"] {
+        sandbox.write("specs/alpha/tasks.md", &text);
+        for file in ["requirements", "design", "tasks", "test-spec"] {
+            let name = format!("specs/alpha/{file}.md");
+            let superseded = "**Status:** Superseded\n**Superseded-by:** specs/beta/";
+            let line = if status == "Retired" {
+                "**Status:** Retired"
+            } else {
+                superseded
+            };
+            let text = sandbox.read(&name).replace("**Status:** Draft", line);
+            sandbox.write(&name, &text);
+        }
+        let _ = sandbox
+            .terminal(&["sign", "alpha"])
+            .finish()
+            .exits(1)
+            .says("there is nothing to sign");
+        let _ = sandbox.git(&["checkout", "--quiet", "--", "specs"]);
+    }
+    assert!(
+        bundle(&sandbox)
+            .changes_since(&before)
+            .iter()
+            .all(|change| !change.contains("brief"))
+    );
+}
+
+#[test]
+fn where_a_signature_would_not_count_it_is_not_given() {
+    let sandbox = drafted();
+    let linked = sandbox.root().join("linked");
+    let _ = sandbox.git(&["worktree", "add", "--quiet", "-b", "topic", linked.as_str()]);
+    let _ = sandbox
+        .terminal_in(&linked, &["sign", "alpha"], &[])
+        .finish()
+        .exits(1)
+        .says("is a linked worktree");
+    let _ = sandbox.git(&["switch", "--quiet", "-c", "planwright/alpha/task-1"]);
+    let _ = sandbox
+        .terminal(&["sign", "alpha"])
+        .finish()
+        .exits(1)
+        .says("on planwright/alpha/task-1, a worker's branch");
+    let _ = sandbox.git(&["switch", "--quiet", "main"]);
+    sandbox.write("a", "1\n");
+    let _ = sandbox.commit_all("one");
+    let _ = sandbox.git(&["switch", "--quiet", "-c", "other", "HEAD~1"]);
+    sandbox.write("a", "2\n");
+    let _ = sandbox.commit_all("two");
+    let _ = sandbox.try_git(&sandbox.repository(), &["merge", "main"]);
+    let _ = sandbox
+        .terminal(&["sign", "alpha"])
+        .finish()
+        .exits(1)
+        .says("in the middle of a merge");
+}
+
+#[test]
+fn on_a_branch_of_its_own_it_says_where_the_tower_reads() {
+    let sandbox = drafted();
+    let _ = sandbox.git(&["switch", "--quiet", "-c", "planwright/alpha/spec"]);
+    let (_, output) = sign(&sandbox);
+    let _ = output.exits(0).says("next: bring it to main");
+    assert_eq!(
+        sandbox.git(&["log", "-1", "--format=%s"]),
+        "docs(alpha): sign off the bundle"
+    );
+}
+
+#[test]
+fn files_that_change_under_the_reader_are_not_signed() {
+    let sandbox = drafted();
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    read_until(&mut terminal, "class ");
+    terminal.line("");
+    terminal.answer("lens pass (", LENS_PASS);
+    terminal.wait_for(CONFIRM);
+    let text = sandbox.read("specs/alpha/design.md");
+    sandbox.write("specs/alpha/design.md", &format!("{text}\nAnd more.\n"));
+    let before = bundle(&sandbox);
+    terminal.line("sign");
+    let _ = terminal
+        .finish()
+        .exits(1)
+        .says("design.md changed while you were reading; nothing was written")
+        .says("orchestrate sign specs/alpha");
+    assert_eq!(bundle(&sandbox).changes_since(&before), [""; 0]);
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    let shown = read_until(&mut terminal, "class ");
+    assert!(shown.contains("And more.") && !shown.contains("REQ-A1.1"), "{shown}");
+}
+
+#[test]
+fn a_hook_that_refuses_leaves_what_was_signed_and_the_next_run_commits_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = drafted();
+    let hook = sandbox.path(".git/hooks/pre-commit");
+    sandbox.write(
+        ".git/hooks/pre-commit",
+        "#!/bin/sh\necho no commits today >&2\nexit 1\n",
+    );
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("set");
+    let head = sandbox.commit_of("HEAD");
+    let (_, output) = sign(&sandbox);
+    let _ = output
+        .exits(1)
+        .says("no commits today")
+        .says("only the commit is missing");
+    assert_eq!(sandbox.commit_of("HEAD"), head);
+    fs::remove_file(hook).expect("removed");
+    let _ = sandbox
+        .terminal(&["sign", "alpha"])
+        .finish()
+        .exits(0)
+        .says("is signed as it lies here")
+        .says("committed its five files");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    passes_the_gate(&sandbox, "alpha");
+}
+
+#[test]
+fn bytes_that_git_converts_are_told() {
+    let sandbox = drafted();
+    let text = sandbox.read("specs/alpha/design.md").replace('\n', "\r\n");
+    sandbox.write("specs/alpha/design.md", &text);
+    sandbox.write(".gitattributes", "specs/** text\n");
+    let (_, output) = sign(&sandbox);
+    let _ = output.exits(1).says("the commit holds other bytes");
+}
+
+#[test]
+fn a_kill_between_two_files_leaves_the_gate_closed_and_signing_again_completes_it() {
+    let Some(program) = failpoint_binary() else {
+        return skipped("the build with failpoints");
+    };
+    for passing in 1..=8 {
+        let sandbox = drafted();
+        let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+        read_until(&mut terminal, "class ");
+        terminal.line("q");
+        let _ = terminal.finish().exits(4);
+        let point = format!("write.staged:{passing}");
+        let variables = [("ORCHESTRATE_FAILPOINT", point.as_str())];
+        let mut terminal = sandbox.terminal_of(&program, &sandbox.repository(), &["sign", "alpha"], &variables);
+        terminal.answer("[Enter] goes on", "");
+        terminal.answer("class ", "");
+        terminal.answer("lens pass (", LENS_PASS);
+        terminal.answer(CONFIRM, "sign");
+        let output = terminal.finish();
+        if output.exit == 0 {
+            assert_eq!(passing, 7, "the lock and five files are written: {output}");
+            return;
+        }
+        assert_eq!(output.exit, 137, "{output}");
+        let _ = sandbox.commit_all("whatever is there");
+        let halted = sandbox.orchestrate(&["alpha", "--dry-run"]);
+        assert_eq!(halted.exit, 4, "{point}: {halted}");
+        let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+        terminal.wait_for("15 of 15 parts were read before");
+        terminal.line("");
+        terminal.answer("class ", "");
+        terminal.answer("lens pass (", LENS_PASS);
+        terminal.answer(CONFIRM, "sign");
+        let _ = terminal.finish().exits(0).says("signed specs/alpha");
+        let names: Vec<String> = sandbox
+            .path("specs/alpha")
+            .read_dir_utf8()
+            .expect("listed")
+            .map(|entry| entry.expect("read").file_name().to_owned())
+            .filter(|name| name.contains("staged"))
+            .collect();
+        assert_eq!(names, [""; 0], "nothing staged is left");
+        passes_the_gate(&sandbox, "alpha");
+    }
+    panic!("the point is passed more often than there are files");
+}
