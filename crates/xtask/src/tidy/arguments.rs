@@ -84,10 +84,34 @@ pub(super) fn never_rewrites(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// L7: finds the ledger's name where dispatches are planned and applied.
+/// Where a person's acts write the files of a bundle, and the module that writes them for those alone.
+const PERSONS_ACTS: &[&str] = &[
+    "crates/host/src/authored.rs",
+    "crates/host/src/lib.rs",
+    "crates/cli/src/commands/new.rs",
+    "crates/cli/src/commands/park.rs",
+    "crates/cli/src/commands/sign.rs",
+];
+
+/// L7: finds the ledger's name where dispatches are planned and applied, and the module that writes a bundle's files
+/// anywhere but in the commands that are a person's acts.
 pub(super) fn no_ledger(tree: &Tree) -> Vec<Finding> {
     let on_the_path = |path: &str| path.starts_with("crates/tower/src/") || path.starts_with("crates/host/src/");
     let mut findings = Vec::new();
+    for (path, tokens) in tree.product().filter(|(path, _)| !PERSONS_ACTS.contains(path)) {
+        let is_colon = |index: Option<usize>| {
+            index
+                .and_then(|index| tokens.get(index))
+                .is_some_and(|next| next.is_mark(':'))
+        };
+        for (index, token) in tokens.iter().enumerate() {
+            // As part of a path; a value may have the name.
+            if token.is_word("authored") && (is_colon(index.checked_sub(1)) || is_colon(Some(index + 1))) {
+                let what = "writes a bundle's files outside of a person's own commands";
+                findings.push(Finding::new(path, token.line, what));
+            }
+        }
+    }
     for (path, tokens) in tree.product().filter(|(path, _)| on_the_path(path)) {
         for token in tokens {
             if token.text().is_some_and(|text| text.contains("tasks.md")) {
@@ -200,5 +224,18 @@ mod tests {
         assert_eq!(no_ledger(&Tree::sample(&[("crates/host/src/a.rs", source)])).len(), 1);
         assert!(no_ledger(&Tree::sample(&[("crates/spec/src/a.rs", source)])).is_empty());
         assert!(no_ledger(&Tree::sample(&[("crates/tower/src/a.rs", "//! tasks.md\n")])).is_empty());
+    }
+
+    #[test]
+    fn a_bundles_files_are_written_by_a_persons_commands_only() {
+        let source = "//! x\nuse orchestrate_host::authored::replace_files;\n";
+        for path in [
+            "crates/tower/src/apply.rs",
+            "crates/cli/src/commands/step.rs",
+            "crates/host/src/world.rs",
+        ] {
+            assert_eq!(no_ledger(&Tree::sample(&[(path, source)])).len(), 1, "{path}");
+        }
+        assert!(no_ledger(&Tree::sample(&[("crates/cli/src/commands/park.rs", source)])).is_empty());
     }
 }
