@@ -30,6 +30,7 @@ mod records;
 mod regressions;
 mod reverts;
 mod signing;
+mod signing_again;
 mod status;
 mod step;
 mod validate;
