@@ -13,10 +13,11 @@ use orchestrate_tower::lock;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::printer::Printer;
+use crate::screen::Screen;
 use crate::session::Session;
 use crate::signing::progress;
 use crate::signing::record::{Matter, Signing};
-use crate::signing::sections::{listed_graph, sections};
+use crate::signing::sections::{graph, sections};
 use crate::signing::subject::{Baseline, Files, Purpose, Verdict, as_ready, judge};
 use crate::signing::terminal::Terminal;
 use crate::signing::walk::{Effect, Walk};
@@ -231,7 +232,9 @@ fn walk(
     findings: &[Diagnostic],
 ) -> Result<Option<Signing>, Failure> {
     let layout = &session.world.repository().layout;
-    let sections = sections(&matter.purpose, &matter.files.texts, listed_graph(bundle), findings);
+    let size = Terminal::size();
+    let graph = graph(bundle, size.width(), !Screen::read().has_unicode);
+    let sections = sections(&matter.purpose, &matter.files.texts, graph, findings);
     let kept = authored::read_progress(layout, &matter.spec).map(|bytes| progress::parse(&bytes));
     let afterwards = keep::announced(session, &matter.spec);
     let mut terminal = Terminal::open()?;
@@ -239,7 +242,7 @@ fn walk(
         matter.clone(),
         sections,
         &kept.unwrap_or_default().read,
-        Terminal::size(),
+        size,
         afterwards,
     );
     let mut effects = walk.begin();

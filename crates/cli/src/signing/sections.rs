@@ -1,5 +1,8 @@
 //! The sections that a person is shown, one after the other: the whole bundle, or what changed in it.
 
+use std::collections::BTreeMap;
+
+use orchestrate_spec::drawing::{self, Scene, TextStyle};
 use orchestrate_spec::outline::{Change, Part, changes, outline, text_key};
 use orchestrate_spec::{Bundle, BundleFile, BundleTexts, Diagnostic};
 use similar::{ChangeTag, TextDiff};
@@ -26,8 +29,12 @@ impl Section {
 
 /// Returns the sections of a walk, in the order of the files; the task graph stands before the tasks, and what the checks
 /// found at the end. `graph` is the drawn task graph.
-pub(crate) fn sections(purpose: &Purpose, texts: &BundleTexts, graph: String, findings: &[Diagnostic]) -> Vec<Section> {
-    let graph = Section::new("the task graph".to_owned(), graph);
+pub(crate) fn sections(
+    purpose: &Purpose,
+    texts: &BundleTexts,
+    graph: Section,
+    findings: &[Diagnostic],
+) -> Vec<Section> {
     let findings = Section::new("findings".to_owned(), found(findings));
     let (before_graph, after_graph) = match purpose {
         Purpose::Whole { .. } => whole(texts),
@@ -145,25 +152,24 @@ fn found(findings: &[Diagnostic]) -> String {
     findings.iter().map(line).collect()
 }
 
-/// Returns the tasks of a bundle as a list, for a terminal.
-pub(crate) fn listed_graph(bundle: &Bundle) -> String {
-    let graph = bundle.graph();
-    let critical = graph.critical_path();
-    let mut text = String::new();
-    for task in &graph.tasks {
-        let needs: Vec<&str> = task
-            .dependencies
-            .iter()
-            .map(orchestrate_core::identifier::TaskId::as_str)
-            .collect();
-        let needs = if needs.is_empty() {
-            String::new()
-        } else {
-            format!("  needs {}", needs.join(", "))
-        };
-        let mark = if critical.contains(&task.id) { '*' } else { ' ' };
-        text.push_str(&format!("{mark} {:<4} {}{needs}\n", task.id, task.title));
+/// Returns the task graph of a bundle, drawn for a terminal. How wide the terminal is does not make it another one.
+pub(crate) fn graph(bundle: &Bundle, width: usize, ascii: bool) -> Section {
+    const ANY_WIDTH: usize = 80;
+    let scene = Scene::new(bundle.spec.as_str(), &bundle.graph(), &BTreeMap::new());
+    let draw = |width, ascii| {
+        drawing::text(
+            &scene,
+            TextStyle {
+                width,
+                ascii,
+                color: false,
+            },
+        )
+    };
+    let title = "the task graph".to_owned();
+    Section {
+        key: text_key(&title, &draw(ANY_WIDTH, true)),
+        text: draw(width, ascii),
+        title,
     }
-    text.push_str("\n* on the critical path\n");
-    text
 }

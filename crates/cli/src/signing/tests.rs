@@ -8,11 +8,11 @@ use orchestrate_spec::anchor::{content_anchor, snapshot_anchor, whole_files_anch
 use orchestrate_spec::brief::{Freshness, RecordClass, freshness, parse_sign_off, render_sign_off};
 use orchestrate_spec::edit::with_status;
 use orchestrate_spec::template::new_bundle;
-use orchestrate_spec::{BundleTexts, ChangelogEntry, Status};
+use orchestrate_spec::{BundleTexts, ChangelogEntry, Status, parse_bundle};
 
 use super::pages::Size;
 use super::record::{Choice, Matter, Signing, compose};
-use super::sections::{difference, sections};
+use super::sections::{Section, difference, graph, sections};
 use super::subject::{Baseline, Files, Purpose, Verdict, as_ready, judge};
 use super::walk::{Effect, Input, Walk};
 
@@ -108,6 +108,10 @@ fn entries(texts: &BundleTexts) -> Vec<ChangelogEntry> {
         })
     };
     text.lines().enumerate().filter_map(dated).collect()
+}
+
+fn drawn() -> Section {
+    graph(&parse_bundle(&spec(), &draft()).expect("it reads"), 80, true)
 }
 
 fn meaning(words: &str) -> Choice {
@@ -300,7 +304,7 @@ fn a_brief_that_is_there_is_only_added_to() {
 
 #[test]
 fn every_line_that_is_signed_is_shown() {
-    let shown: String = sections(&first(), &draft(), "drawn".to_owned(), &[])
+    let shown: String = sections(&first(), &draft(), drawn(), &[])
         .into_iter()
         .map(|section| section.text + "\n")
         .collect();
@@ -334,7 +338,7 @@ struct Person {
 
 impl Person {
     fn at(matter: Matter, read: &BTreeSet<String>) -> Self {
-        let sections = sections(&matter.purpose, &matter.files.texts, "drawn graph".to_owned(), &[]);
+        let sections = sections(&matter.purpose, &matter.files.texts, drawn(), &[]);
         let mut walk = Walk::new(
             matter,
             sections,
@@ -400,7 +404,7 @@ fn a_person_reads_everything_and_signs() {
         "requirements.md · Goal",
         "D-1:",
         "the task graph",
-        "drawn graph",
+        "critical path",
         "Task 2",
         "REQ-A1.2",
         "findings",
@@ -506,7 +510,7 @@ fn a_delta_shows_what_changed_and_asks_for_its_class() {
         seen.contains("+ Say in a few sentences what will be true when this is done, and for everybody."),
         "{seen}"
     );
-    assert!(!seen.contains("drawn graph") && !seen.contains("REQ-A1.2"), "{seen}");
+    assert!(!seen.contains("critical path") && !seen.contains("REQ-A1.2"), "{seen}");
     assert!(person.types("").contains("class ("), "a class has to be said");
     assert!(person.types("b").contains("findings"));
     assert!(person.types("").contains("class ("));
@@ -569,4 +573,12 @@ fn a_re_anchoring_is_asked_once_and_confirmed() {
     person.types("");
     person.types("sign");
     assert!(person.signed.is_some());
+}
+
+#[test]
+fn another_width_of_the_terminal_makes_no_other_graph() {
+    let bundle = parse_bundle(&spec(), &draft()).expect("it reads");
+    let (narrow, wide) = (graph(&bundle, 40, false), graph(&bundle, 120, true));
+    assert_ne!(narrow.text, wide.text);
+    assert_eq!(narrow.key, wide.key);
 }
