@@ -1,10 +1,12 @@
 //! A bundle that was named on the command line: in the repository at hand, or in any directory.
 
+use std::fs;
+use std::io::ErrorKind;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::{SpecId, printable};
 use orchestrate_core::place::BundleFile;
-use orchestrate_host::overlay::{self, OverlayReading};
-use orchestrate_spec::{BundleFiles, FileText};
+use orchestrate_spec::{BundleFiles, FileText, LARGEST_FILE};
 
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -118,16 +120,26 @@ fn directory(path: &Utf8Path, named: &str) -> Result<(SpecId, Utf8PathBuf), Fail
 }
 
 fn read(directory: &Utf8Path) -> BundleFiles {
-    let file = |file: BundleFile| match overlay::read_contained(directory, file.name()) {
-        OverlayReading::Bytes(bytes) => FileText::Present(bytes),
-        OverlayReading::Absent => FileText::Missing,
-        OverlayReading::Unreadable(why) => FileText::Unreadable(why),
-        OverlayReading::Escapes => FileText::Unreadable("it leads outside its directory".to_owned()),
-    };
+    let file = |file: BundleFile| read_file(&directory.join(file.name()));
     BundleFiles {
         requirements: file(BundleFile::Requirements),
         design: file(BundleFile::Design),
         tasks: file(BundleFile::Tasks),
         test_spec: file(BundleFile::TestSpec),
+    }
+}
+
+/// Reads a regular file of a size that a bundle may have. No link is followed.
+fn read_file(path: &Utf8Path) -> FileText {
+    let unreadable = |error: &std::io::Error| FileText::Unreadable(error.to_string());
+    let is_too_large = |length: u64| usize::try_from(length).map_or(true, |length| length > LARGEST_FILE);
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => FileText::Missing,
+        Err(error) => unreadable(&error),
+        Ok(metadata) if !metadata.is_file() => FileText::Unreadable("it is no regular file".to_owned()),
+        Ok(metadata) if is_too_large(metadata.len()) => {
+            FileText::Unreadable(format!("it has {} bytes", metadata.len()))
+        }
+        Ok(_) => fs::read(path).map_or_else(|error| unreadable(&error), FileText::Present),
     }
 }
