@@ -24,6 +24,7 @@ fn halts(sandbox: &Sandbox, why: &str) {
     assert_eq!(sandbox.starts(), [""; 0]);
 }
 
+/// Verifies REQ-G1.4.
 #[test]
 fn a_broken_overlay_of_the_workers_rules_halts_in_every_layer() {
     for layer in LAYERS {
@@ -56,6 +57,7 @@ fn a_broken_overlay_of_the_workers_rules_halts_in_every_layer() {
     }
 }
 
+/// Verifies REQ-G1.4.
 #[test]
 fn a_document_that_leads_outside_its_overlay_halts() {
     for layer in LAYERS {

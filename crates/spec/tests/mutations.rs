@@ -223,6 +223,8 @@ proptest! {
     /// * An id is another only when the edit touched a task's heading line.
     /// * A task's dependencies are others only when the edit touched a heading line or that task's dependency field.
     /// * A task may be selected that could not be before only when the edit touched the heading of a section.
+    ///
+    /// Verifies REQ-B1.5.
     #[test]
     fn one_edit_loses_nothing_in_silence(models in models(), at in any::<prop::sample::Index>(), edit in edit()) {
         let texts = render(&models);
