@@ -70,6 +70,7 @@ fn a_document_that_leads_outside_its_overlay_halts() {
     }
 }
 
+/// Verifies REQ-G1.4.
 #[test]
 fn an_unreadable_overlay_halts() {
     if rustix::process::geteuid().is_root() {

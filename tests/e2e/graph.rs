@@ -29,6 +29,7 @@ fn hostile() -> BundleFixture {
     bundle
 }
 
+/// Verifies REQ-B3.5.
 #[test]
 fn the_drawing_shows_what_status_says() {
     let bundle = BundleFixture::new("alpha")
@@ -139,6 +140,7 @@ fn tool<'a>(sandbox: &Sandbox, name: &'a str) -> Option<&'a str> {
     found.then_some(name)
 }
 
+/// Verifies REQ-B3.5.
 #[test]
 fn hostile_titles_change_no_drawing() {
     let sandbox = sandbox(&hostile());
@@ -272,8 +274,12 @@ fn a_draft_is_drawn_and_a_broken_bundle_as_far_as_it_goes() {
         critical path (*): 1 → 2
         circle, none of which can ever be ready: 1 → 2 → 1
         --- err
-        error: the bundle cannot be read: specs/alpha/tasks.md:14: tasks depend on each other in a circle: 1 → 2 → 1
-        hint: drawn as far as it can be read, without states; mend the lines named above
+        error: alpha cannot be read
+        error: specs/alpha/tasks.md:14: tasks depend on each other in a circle: 1 → 2 → 1
+           14 | - **Dependencies:** 2
+              |                     ^
+        hint: delete one of these dependencies
+        hint: drawn as far as it can be read, without states; mend the lines that are named
         ");
     sandbox.write("specs/alpha/tasks.md", "\0");
     let _ = sandbox.orchestrate(&["graph", "alpha"]).exits(1).says("tasks.md");

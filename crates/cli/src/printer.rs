@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write};
 use orchestrate_core::identifier::printable;
 
 use crate::arguments::Format;
-use crate::failure::Failure;
+use crate::failure::{Failure, Unreadable};
 use crate::findings::Paint;
 
 /// Prints results.
@@ -55,9 +55,10 @@ impl Printer {
         self.raw(text.as_bytes());
     }
 
-    /// Returns whether a text for standard output may have styles: it is a terminal, and nobody wants it plain.
-    pub(crate) fn paint(&self) -> Paint {
-        paint(anstream::AutoStream::choice(&std::io::stdout()))
+    /// Tells the findings that keep a bundle from being read, without styles.
+    pub(crate) fn unreadable(&mut self, unreadable: &Unreadable) {
+        // As in `talk`: there is nowhere left to say that saying it failed.
+        let _ = write!(std::io::stderr().lock(), "{}", unreadable.render(Paint::Plain));
     }
 
     fn raw(&mut self, bytes: &[u8]) {
@@ -101,22 +102,11 @@ impl Printer {
         }
         self.talk(&format!("error: {}", failure.message));
         if let Some(unreadable) = &failure.unreadable {
-            let paint = paint(anstream::AutoStream::choice(&std::io::stderr()));
-            // As in `talk`: there is nowhere left to say that saying it failed.
-            let _ = write!(std::io::stderr().lock(), "{}", unreadable.render(paint));
+            self.unreadable(unreadable);
         }
         if let Some(hint) = &failure.hint {
             self.talk(&format!("hint: {hint}"));
         }
         failure.exit
-    }
-}
-
-fn paint(choice: anstream::ColorChoice) -> Paint {
-    match choice {
-        anstream::ColorChoice::Never => Paint::Plain,
-        anstream::ColorChoice::Auto | anstream::ColorChoice::AlwaysAnsi | anstream::ColorChoice::Always => {
-            Paint::Styled
-        }
     }
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use orchestrate_core::exit;
 use orchestrate_core::identifier::TaskId;
 use orchestrate_spec::drawing::{self, EdgeKind, Mark, Scene, TextStyle};
-use orchestrate_spec::{Bundle, Examination, examine};
+use orchestrate_spec::{Bundle, Examination, examine, with_excerpts};
 use orchestrate_tower::step::survey;
 use serde_json::{Value, json};
 
 use crate::arguments::{ColorChoice, GraphArguments, GraphFormat};
 use crate::bundle_directory::{self, Target};
 use crate::environment::Environment;
-use crate::failure::Failure;
+use crate::failure::{Failure, Unreadable};
 use crate::printer::Printer;
 use crate::screen::Screen;
 
@@ -22,12 +22,24 @@ pub(crate) fn run(arguments: &GraphArguments, environment: &Environment, printer
     let examination = examine(&target.spec, &target.files);
     let errors = examination.errors();
     let Examination { bundle, findings } = examination;
+    let unreadable = Unreadable {
+        spec: target.spec.to_string(),
+        findings: with_excerpts(&findings, &target.files)
+            .into_iter()
+            .filter(|finding| finding.is_error)
+            .collect(),
+    };
     let Some(bundle) = bundle.filter(|bundle| errors == 0 || !bundle.tasks.is_empty()) else {
-        return Err(Failure::failed(told(&findings)).with_hint("mend the lines named above"));
+        let failure = Failure {
+            unreadable: Some(unreadable),
+            ..Failure::failed(format!("{} cannot be read", target.spec))
+        };
+        return Err(failure.with_hint("mend the lines that are named"));
     };
     if errors > 0 {
-        printer.talk(&format!("error: {}", told(&findings)));
-        printer.talk("hint: drawn as far as it can be read, without states; mend the lines named above");
+        printer.talk(&format!("error: {} cannot be read", target.spec));
+        printer.unreadable(&unreadable);
+        printer.talk("hint: drawn as far as it can be read, without states; mend the lines that are named");
     }
     let states = if errors > 0 || arguments.no_state {
         None
@@ -38,12 +50,6 @@ pub(crate) fn run(arguments: &GraphArguments, environment: &Environment, printer
     let scene = Scene::new(&caption, &bundle.graph(), &states.clone().unwrap_or_default());
     draw(arguments, &bundle, &scene, states.is_some(), printer);
     Ok(if errors > 0 { exit::FAILED } else { exit::DONE })
-}
-
-fn told(findings: &[orchestrate_spec::Diagnostic]) -> String {
-    let is_error = |finding: &&orchestrate_spec::Diagnostic| finding.severity == orchestrate_spec::Severity::Error;
-    let lines: Vec<String> = findings.iter().filter(is_error).map(ToString::to_string).collect();
-    format!("the bundle cannot be read: {}", lines.join("; "))
 }
 
 /// Returns the marks that `status` would show, nothing where there is no evidence to look at.

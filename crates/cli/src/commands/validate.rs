@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 use crate::arguments::Format;
 use crate::environment::Environment;
 use crate::failure::Failure;
-use crate::findings;
+use crate::findings::{self, Paint};
 use crate::printer::Printer;
+use crate::screen::Screen;
 use crate::session::{bundles_in, nearest};
 use crate::validation::{Counts, Entry, Examined, Refused, Target, comparison, counts, validate};
 
@@ -103,7 +104,11 @@ fn shown(path: &Utf8Path, here: &Utf8Path) -> String {
 }
 
 fn print_text(entries: &[Entry], counts: Counts, printer: &mut Printer) {
-    let paint = printer.paint();
+    let paint = if Screen::read().has_color {
+        Paint::Styled
+    } else {
+        Paint::Plain
+    };
     for entry in entries {
         match entry {
             Entry::Bundle(bundle) if bundle.examination.findings.is_empty() => {}
