@@ -31,6 +31,7 @@ fn pick(sandbox: &Sandbox, commits: &[&str]) {
     let _ = sandbox.git(&[&["cherry-pick"], commits].concat());
 }
 
+/// Verifies REQ-C3.3.
 #[test]
 fn rebased_commits_have_landed() {
     let sandbox = worked();
@@ -42,6 +43,7 @@ fn rebased_commits_have_landed() {
     sandbox.wait_for_worker("alpha", "2");
 }
 
+/// Verifies REQ-C3.3.
 #[test]
 fn half_of_the_commits_is_not_the_work() {
     let sandbox = worked();
@@ -49,6 +51,7 @@ fn half_of_the_commits_is_not_the_work() {
     assert_eq!(state_of(&sandbox, "1"), "in progress: 2 commits on task-1, not on main");
 }
 
+/// Verifies REQ-C3.3.
 #[test]
 fn a_squash_without_a_trailer_has_landed() {
     let sandbox = worked();
