@@ -15,6 +15,7 @@ fn fresh() -> Sandbox {
     sandbox
 }
 
+/// Verifies REQ-B3.2.
 #[test]
 fn a_new_bundle_reads_as_a_draft() {
     let sandbox = fresh();
@@ -57,6 +58,7 @@ fn a_new_bundle_reads_as_a_draft() {
         .says("specs/billing is Draft");
 }
 
+/// Verifies REQ-B3.2.
 #[test]
 fn a_bundle_that_is_there_is_never_touched() {
     let sandbox = fresh();
@@ -125,6 +127,7 @@ fn outside_of_a_repository_nothing_is_made() {
     assert_eq!(sandbox.changes_since(&before), [""; 0]);
 }
 
+/// Verifies REQ-B3.4.
 #[test]
 fn a_parked_task_is_not_dispatched_until_it_is_unparked() {
     let sandbox = sandbox(&alpha());
@@ -207,6 +210,7 @@ fn a_busy_bundle_is_not_written() {
     assert_eq!(Listing::of(&sandbox.path("specs")).changes_since(&before), [""; 0]);
 }
 
+/// Verifies REQ-B3.4.
 #[test]
 fn parking_keeps_line_ends_and_modes() {
     use std::os::unix::fs::PermissionsExt;

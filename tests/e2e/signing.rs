@@ -58,6 +58,7 @@ pub(crate) fn passes_the_gate(sandbox: &Sandbox, spec: &str) {
     assert!(output.text().contains("would dispatch"), "{output}");
 }
 
+/// Verifies REQ-B3.3.
 #[test]
 fn a_draft_is_read_signed_committed_and_passes_the_gate() {
     let sandbox = drafted();
@@ -122,6 +123,7 @@ fn without_a_commit_the_commands_are_printed_and_do_it() {
     passes_the_gate(&sandbox, "alpha");
 }
 
+/// Verifies REQ-B3.3.
 #[test]
 fn a_walk_that_was_left_goes_on_where_it_was() {
     let sandbox = drafted();
@@ -217,6 +219,7 @@ fn what_is_typed_ahead_signs_nothing() {
     assert_eq!(bundle(&sandbox).changes_since(&before), [""; 0]);
 }
 
+/// Verifies REQ-B3.3.
 #[test]
 fn without_a_terminal_nobody_signs() {
     let sandbox = drafted();

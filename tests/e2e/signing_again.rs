@@ -8,6 +8,7 @@ use orchestrate_e2e::surroundings::{corpus, failpoint_binary, skipped};
 use crate::signing::{CONFIRM, LENS_PASS, bundle, drafted, passes_the_gate, read_until, sign};
 use crate::{PROGRAM, alpha, sandbox};
 
+/// Verifies REQ-B3.3.
 #[test]
 fn a_change_after_the_signature_is_shown_and_signed() {
     let sandbox = sandbox(&alpha());

@@ -7,11 +7,11 @@ use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::world::{Reading, World};
 use orchestrate_host::authored;
 use orchestrate_spec::brief::{parse_sign_off, recorded_anchors};
-use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, Diagnostic, FileText, Severity, Status, examine};
+use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, Diagnostic, FileText, Status, examine, with_excerpts};
 use orchestrate_tower::lock;
 
 use crate::environment::Environment;
-use crate::failure::Failure;
+use crate::failure::{Failure, Unreadable};
 use crate::printer::Printer;
 use crate::screen::Screen;
 use crate::session::Session;
@@ -36,7 +36,7 @@ pub(crate) fn run(spec: &str, environment: &Environment, printer: &mut Printer) 
     let spec = session.resolve_spec(Some(spec))?;
     stands_well(&session, &spec)?;
     let (found, brief) = read(&session.world, &spec)?;
-    let (bundle, texts, findings) = readable(&spec, &found, printer)?;
+    let (bundle, texts, findings) = readable(&spec, &found)?;
     let files = Files { texts, brief };
     let baseline = baseline(&session, &spec, files.brief.as_deref());
     let purpose = match judge(&spec, &files, &bundle.changelog, baseline) {
@@ -143,24 +143,21 @@ fn read(world: &dyn World, spec: &SpecId) -> Result<(BundleFiles, Option<Vec<u8>
 }
 
 /// Returns the bundle as it would be signed, its texts as they lie there, and what is not an error about it.
-fn readable(
-    spec: &SpecId,
-    found: &BundleFiles,
-    printer: &mut Printer,
-) -> Result<(Bundle, BundleTexts, Vec<Diagnostic>), Failure> {
-    let refuse = |findings: &[Diagnostic], printer: &mut Printer| {
-        let errors: Vec<&Diagnostic> = findings.iter().filter(|one| one.severity == Severity::Error).collect();
-        for finding in &errors {
-            let help = finding
-                .help
-                .as_deref()
-                .map(|help| format!(" ({help})"))
-                .unwrap_or_default();
-            printer.talk(&format!("{finding}{help}"));
-        }
+fn readable(spec: &SpecId, found: &BundleFiles) -> Result<(Bundle, BundleTexts, Vec<Diagnostic>), Failure> {
+    let refuse = |findings: &[Diagnostic], files: &BundleFiles| {
+        let errors: Vec<_> = with_excerpts(findings, files)
+            .into_iter()
+            .filter(|finding| finding.is_error)
+            .collect();
         let count = orchestrate_core::words::count(errors.len(), "finding");
-        Failure::failed(format!("specs/{spec} cannot be signed: {count} to be mended first"))
-            .with_hint("mend the lines named above")
+        let failure = Failure {
+            unreadable: Some(Unreadable {
+                spec: spec.to_string(),
+                findings: errors,
+            }),
+            ..Failure::failed(format!("specs/{spec} cannot be signed: {count} to be mended first"))
+        };
+        failure.with_hint("mend the lines that are named")
     };
     let texts = match found.files() {
         [
@@ -174,11 +171,12 @@ fn readable(
             tasks: tasks.clone(),
             test_spec: test_spec.clone(),
         },
-        _ => return Err(refuse(&examine(spec, found).findings, printer)),
+        _ => return Err(refuse(&examine(spec, found).findings, found)),
     };
-    let examination = examine(spec, &BundleFiles::from(as_ready(&texts)));
+    let files = BundleFiles::from(as_ready(&texts));
+    let examination = examine(spec, &files);
     let Some(bundle) = examination.bundle.as_ref().filter(|_| examination.errors() == 0) else {
-        return Err(refuse(&examination.findings, printer));
+        return Err(refuse(&examination.findings, &files));
     };
     match bundle.status {
         Status::Draft | Status::Ready | Status::Active => Ok((bundle.clone(), texts, examination.findings)),
