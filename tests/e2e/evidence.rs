@@ -77,18 +77,27 @@ fn more_commits_after_a_merge_are_in_progress_again() {
 }
 
 #[test]
-fn a_landing_that_leaves_no_trace_is_never_dispatched_again() {
+fn a_landing_without_a_trailer_is_never_dispatched_again() {
     let squashed = worked(&single(), "work\n");
     let _ = squashed.git(&["merge", "--quiet", "--squash", BRANCH]);
     let _ = squashed.commit_all("part 1 without a trailer");
     let rebased = worked(&single(), "work\n");
     let _ = rebased.commit_all("something between");
     let _ = rebased.git(&["cherry-pick", BRANCH]);
+    let changed = worked(&single(), "work\n");
+    let _ = changed.git(&["merge", "--quiet", "--squash", BRANCH]);
+    changed.write("part-1.txt", "changed in review\n");
+    let _ = changed.commit_all("part 1, changed, without a trailer");
     let deleted = worked(&single(), "work\n");
     let _ = deleted.git(&["merge", "--quiet", "--ff-only", BRANCH]);
     let _ = deleted.git(&["worktree", "remove", ".claude/worktrees/alpha-task-1"]);
     let _ = deleted.git(&["branch", "--quiet", "--delete", BRANCH]);
-    for (sandbox, state) in [(squashed, "in progress"), (rebased, "in progress"), (deleted, "held")] {
+    for (sandbox, state) in [
+        (squashed, "landed"),
+        (rebased, "landed"),
+        (changed, "in progress"),
+        (deleted, "held"),
+    ] {
         assert!(
             state_of(&sandbox, "1").starts_with(state),
             "{}",

@@ -109,8 +109,8 @@ fn one_request_decides_a_step() {
 fn a_merged_pull_request_lands_a_unit_that_git_alone_does_not_show() {
     with_each_gh(&alpha(), |forge| {
         let head = forge.branch("1");
-        // Squashed by a person who left no trailer.
-        forge.sandbox.write("work/1.txt", "work\n");
+        // Squashed by a person who changed it on the way and left no trailer.
+        forge.sandbox.write("work/1.txt", "work, reviewed\n");
         let squash = forge.sandbox.commit_all("first part (#4)");
         assert!(forge.state_of("1").starts_with("in progress: 1 commit on task-1"));
         forge.says("1", vec![merged(4, &head, &squash)]);
