@@ -1,18 +1,14 @@
-//! Rows 5 and 6: work that lies on base under other commits, rebased or squashed (architecture §7).
+//! How the changes of a branch compare with base: work may lie there under other commits, rebased or squashed
+//! (architecture §7 rows 5 and 6).
 //!
 //! Only a branch of which every commit is the unit's own is compared, and never one that somebody still works on: what is
 //! on base now may not be all that is to come.
 
-use alloc::format;
-use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use crate::answer::Answer;
-use crate::derive::{landed_unless_undone, reverts};
-use crate::evidence::{BranchFacts, BranchSide, Evidence};
-use crate::identifier::{CommitId, TaskId, Unit};
+use crate::evidence::{BranchFacts, BranchSide};
+use crate::identifier::CommitId;
 use crate::observed::Observed;
-use crate::words::count;
 
 /// What a comparison of a branch's changes with base found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,70 +40,4 @@ pub fn comparable(branches: &[BranchFacts]) -> Option<&BranchFacts> {
 
 fn facts_are_own(facts: &BranchFacts, own: &[CommitId]) -> bool {
     facts.ahead <= own.len()
-}
-
-/// Row 5.
-pub(crate) fn rebased(task: &TaskId, evidence: &Evidence) -> Answer {
-    ask(task, evidence, |unit, content| match content {
-        Content::Rebased(on_base) => {
-            let detail = format!(
-                "{} of task-{unit} on {} as {}",
-                count(on_base.len(), "commit"),
-                evidence.base.name,
-                on_base.last().map(CommitId::short).unwrap_or_default()
-            );
-            Some((on_base.clone(), detail))
-        }
-        Content::Squashed(_) | Content::Contained | Content::Different => None,
-    })
-}
-
-/// Row 6.
-pub(crate) fn squashed(task: &TaskId, evidence: &Evidence) -> Answer {
-    ask(task, evidence, |unit, content| match content {
-        Content::Squashed(commit) => Some((
-            [commit.clone()].to_vec(),
-            format!("task-{unit} is on {} in {}", evidence.base.name, commit.short()),
-        )),
-        Content::Contained => Some((
-            Vec::new(),
-            format!("{} holds every file as task-{unit} left it", evidence.base.name),
-        )),
-        Content::Rebased(_) | Content::Different => None,
-    })
-}
-
-fn ask(
-    task: &TaskId,
-    evidence: &Evidence,
-    landing: impl Fn(&Unit, &Content) -> Option<(Vec<CommitId>, alloc::string::String)>,
-) -> Answer {
-    let mut result = Answer::No("no branch to compare with base".to_string());
-    for (unit, content) in evidence.content.iter().filter(|(unit, _)| unit.contains(task)) {
-        let answer = match content {
-            Observed::Known(content) => landing(unit, content).map_or_else(
-                || Answer::No(format!("the changes of task-{unit} are not on {}", evidence.base.name)),
-                |(on_base, detail)| landed(task, evidence, &on_base, detail),
-            ),
-            Observed::Absent(why) => Answer::No(why.reason.clone()),
-            Observed::Unknown(why) => Answer::Unknown(why.clone()),
-        };
-        match (&result, answer) {
-            (_, yes @ Answer::Yes(_)) => return yes,
-            (Answer::Unknown(_), _) | (Answer::Undone { .. }, Answer::No(_)) => {}
-            (Answer::Yes(_) | Answer::No(_) | Answer::Undone { .. }, other) => result = other,
-        }
-    }
-    result
-}
-
-fn landed(task: &TaskId, evidence: &Evidence, on_base: &[CommitId], detail: alloc::string::String) -> Answer {
-    match reverts(evidence) {
-        Ok(reverts) => {
-            let by = on_base.iter().find_map(|commit| reverts.commits.get(commit));
-            let commit = on_base.last().unwrap_or(&evidence.base.commit).clone();
-            landed_unless_undone(task, evidence, by, (commit, detail))
-        }
-        Err(why) => Answer::Unknown(why.clone()),
-    }
 }

@@ -8,8 +8,8 @@ extern crate alloc;
 
 mod answer;
 mod chains;
-mod claim;
 pub mod content;
+mod decision;
 pub mod derive;
 pub mod evidence;
 pub mod exit;
@@ -24,6 +24,7 @@ pub mod pull_request;
 mod reason;
 pub mod record;
 pub mod revert;
+mod row;
 pub mod select;
 pub mod time;
 pub mod trailer;

@@ -1,19 +1,13 @@
-//! Pull requests of a bundle's units: what the forge said of them, and what rows 1 and 8 of the evidence table make of
-//! it (architecture §7).
-//!
-//! A pull request speaks for a unit when its head is the unit's branch in the repository we push to and its base is our
-//! base. A merged one counts for the commits it had: work beyond them has not landed.
+//! Pull requests of a bundle's units: what the forge said of them. What the evidence table makes of it is
+//! [`crate::derive`]'s affair.
 
 use alloc::collections::BTreeMap;
-use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::answer::{Answer, Finding, Progress, ProgressKind};
-use crate::derive;
-use crate::evidence::{BranchFacts, BranchSide, Evidence};
-use crate::identifier::{CommitId, TaskId, Unit};
-use crate::observed::{Observed, Why};
+use crate::evidence::BranchSide;
+use crate::identifier::{CommitId, Unit};
+use crate::observed::Observed;
 use crate::time::Timestamp;
 
 /// What one request to the forge brought.
@@ -79,7 +73,7 @@ pub enum Checks {
 }
 
 impl Checks {
-    const fn words(self) -> &'static str {
+    pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Passed => "checks passed",
             Self::Failed => "checks failed",
@@ -99,175 +93,4 @@ pub enum TipRelation {
     Beyond,
     /// Neither is an ancestor of the other.
     Apart,
-}
-
-/// Row 1: a merged pull request of the task's unit.
-pub(crate) fn merged(task: &TaskId, evidence: &Evidence) -> Answer {
-    speak(task, evidence, |unit, pull_request, all| match &pull_request.state {
-        PullRequestState::Merged(commit) => Some(
-            stands_apart(unit, pull_request, all, evidence)
-                .unwrap_or_else(|| landed(task, pull_request, commit.as_ref(), evidence)),
-        ),
-        PullRequestState::Open { .. } | PullRequestState::Closed => None,
-    })
-}
-
-/// Row 8: an open pull request of the task's unit.
-pub(crate) fn open(task: &TaskId, evidence: &Evidence) -> Answer {
-    speak(task, evidence, |_, pull_request, _| match &pull_request.state {
-        PullRequestState::Open { draft } => Some(Answer::Yes(Finding::InProgress(Progress {
-            kind: ProgressKind::Submitted,
-            detail: format!(
-                "PR #{} open{}, {}",
-                pull_request.number,
-                if *draft { ", draft" } else { "" },
-                pull_request.checks.words()
-            ),
-            hint: None,
-        }))),
-        PullRequestState::Merged(_) | PullRequestState::Closed => None,
-    })
-}
-
-/// Asks every pull request that speaks for the task. The first that decides wins; what could not be read comes before
-/// what says no.
-fn speak(
-    task: &TaskId,
-    evidence: &Evidence,
-    ask: impl Fn(&Unit, &PullRequest, &PullRequests) -> Option<Answer>,
-) -> Answer {
-    let all = match &evidence.pull_requests {
-        Observed::Known(all) => all,
-        Observed::Absent(why) => return Answer::No(why.reason.clone()),
-        Observed::Unknown(why) => return Answer::Unknown(why.clone()),
-    };
-    let mut result = Answer::No(format!(
-        "none for the task's branch in {} (asked {} ago)",
-        all.repository,
-        all.asked.age_at(evidence.now)
-    ));
-    for (unit, found) in all.by_unit.iter().filter(|(unit, _)| unit.contains(task)) {
-        let found = match found {
-            Observed::Known(found) => found.as_slice(),
-            Observed::Absent(_) => &[],
-            Observed::Unknown(why) => {
-                result = Answer::Unknown(why.clone());
-                continue;
-            }
-        };
-        for pull_request in found.iter().filter(|pull_request| is_for_base(pull_request, evidence)) {
-            let answer = match owner(pull_request, all) {
-                Owner::Ours => ask(unit, pull_request, all),
-                Owner::Gone => Some(ownerless(pull_request)),
-                Owner::Other => None,
-            };
-            let Some(answer) = answer else { continue };
-            match (&result, answer) {
-                (_, yes @ Answer::Yes(_)) => return yes,
-                (Answer::Unknown(_), _) | (Answer::Undone { .. }, Answer::No(_)) => {}
-                (Answer::Yes(_) | Answer::No(_) | Answer::Undone { .. }, other) => result = other,
-            }
-        }
-    }
-    result
-}
-
-fn is_for_base(pull_request: &PullRequest, evidence: &Evidence) -> bool {
-    pull_request.base == evidence.base.name.as_str()
-}
-
-/// Whose the head of a pull request is.
-enum Owner {
-    Ours,
-    Other,
-    /// The head's repository was deleted, and somebody with the right to has merged it.
-    Gone,
-}
-
-fn owner(pull_request: &PullRequest, all: &PullRequests) -> Owner {
-    match &pull_request.head_owner {
-        Some(owner) if owner.eq_ignore_ascii_case(&all.head_owner) => Owner::Ours,
-        None if matches!(pull_request.state, PullRequestState::Merged(_)) => Owner::Gone,
-        Some(_) | None => Owner::Other,
-    }
-}
-
-fn ownerless(pull_request: &PullRequest) -> Answer {
-    let reason = format!(
-        "PR #{} is merged, but the repository of its head is gone, so whether it was this unit cannot be told",
-        pull_request.number
-    );
-    Answer::Unknown(Why::new(reason).with_hint("if it was, land an empty commit with the task's trailer"))
-}
-
-/// Returns the answer where a branch of the unit holds other work than what was merged, or may.
-fn stands_apart(unit: &Unit, pull_request: &PullRequest, all: &PullRequests, evidence: &Evidence) -> Option<Answer> {
-    let number = pull_request.number;
-    let branches = match &evidence.branches {
-        Observed::Known(branches) => branches.get(unit).map(Vec::as_slice).unwrap_or_default(),
-        Observed::Absent(_) => &[],
-        Observed::Unknown(why) => return Some(Answer::Unknown(why.clone())),
-    };
-    let relations = all.relations.get(&number).map(Vec::as_slice).unwrap_or_default();
-    let relation = |side: BranchSide| {
-        relations
-            .iter()
-            .find(|(of, _)| *of == side)
-            .map(|(_, relation)| relation)
-    };
-    // A branch without anything that base lacks cannot hold work that the pull request did not bring.
-    for facts in branches.iter().filter(|facts| facts.ahead > 0) {
-        match relation(facts.side) {
-            Some(Observed::Known(TipRelation::Within)) => {}
-            Some(Observed::Known(TipRelation::Beyond)) => return Some(beyond(unit, pull_request, facts)),
-            Some(Observed::Known(TipRelation::Apart)) => {
-                return Some(Answer::No(format!(
-                    "PR #{number} merged another branch of the name task-{unit}"
-                )));
-            }
-            Some(Observed::Absent(why) | Observed::Unknown(why)) => return Some(uncompared(unit, number, &why.reason)),
-            None => return Some(uncompared(unit, number, "they were not compared")),
-        }
-    }
-    None
-}
-
-fn landed(task: &TaskId, pull_request: &PullRequest, commit: Option<&CommitId>, evidence: &Evidence) -> Answer {
-    let number = pull_request.number;
-    let reverts = match derive::reverts(evidence) {
-        Ok(reverts) => reverts,
-        Err(why) => return Answer::Unknown(why.clone()),
-    };
-    let by = commit
-        .and_then(|commit| reverts.commits.get(commit))
-        .or_else(|| reverts.pull_requests.get(&number));
-    let detail = match commit {
-        Some(commit) => format!("PR #{number} merged in {}", commit.short()),
-        None => format!("PR #{number} merged"),
-    };
-    derive::landed_unless_undone(
-        task,
-        evidence,
-        by,
-        (commit.unwrap_or(&pull_request.head).clone(), detail),
-    )
-}
-
-fn beyond(unit: &Unit, pull_request: &PullRequest, facts: &BranchFacts) -> Answer {
-    Answer::Yes(Finding::InProgress(Progress {
-        kind: ProgressKind::Committed,
-        detail: format!(
-            "PR #{} is merged, but task-{unit} goes on beyond {} (unlanded, at {})",
-            pull_request.number,
-            pull_request.head.short(),
-            facts.tip.short()
-        ),
-        hint: Some("land what came after the merge, or delete it from the branch".to_string()),
-    }))
-}
-
-fn uncompared(unit: &Unit, number: u64, why: &str) -> Answer {
-    let reason =
-        format!("PR #{number} is merged, but whether task-{unit} holds more than it did cannot be told: {why}");
-    Answer::Unknown(Why::new(reason).with_hint("fetch: git fetch origin, so that the merged commits are here"))
 }

@@ -17,7 +17,7 @@ use crate::record::launch::LaunchRecord;
 use crate::time::Timestamp;
 
 /// Returns what markers and records say of the task.
-pub(crate) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
+pub(super) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
     let records = match &evidence.records {
         Observed::Known(records) => records,
         Observed::Absent(why) => return Answer::No(why.reason.clone()),

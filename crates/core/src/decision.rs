@@ -1,0 +1,91 @@
+//! From the rows' answers to a decision: the first row that decides wins, an unknown one above it keeps the task unknown.
+
+use alloc::format;
+
+use crate::answer::{Answer, Finding, Progress, ProgressKind};
+use crate::derive::TaskState;
+use crate::evidence::Evidence;
+use crate::identifier::{CommitId, TaskId};
+use crate::observed::Why;
+use crate::row::Row;
+
+/// What the rows come to.
+#[derive(Debug, Clone)]
+pub(crate) enum Decision {
+    Decided(Row, Finding),
+    Unknown(Why),
+    Open,
+}
+
+impl Decision {
+    pub(crate) fn is_landed(&self) -> bool {
+        matches!(self, Self::Decided(_, Finding::Landed { .. }))
+    }
+
+    pub(crate) fn row(&self) -> Option<Row> {
+        match self {
+            Self::Decided(row, _) => Some(*row),
+            Self::Unknown(_) | Self::Open => None,
+        }
+    }
+
+    /// A pull request says more of commits that wait than the commits do.
+    pub(crate) fn with_pull_request(self, rows: &[(Row, Answer)]) -> Self {
+        let submitted = rows.iter().find_map(|(row, answer)| match (row, answer) {
+            (Row::OpenPullRequest, Answer::Yes(finding)) => Some(finding.clone()),
+            _ => None,
+        });
+        match (self, submitted) {
+            (Self::Decided(row @ Row::OwnCommits, _), Some(finding)) => Self::Decided(row, finding),
+            (decision, _) => decision,
+        }
+    }
+
+    pub(crate) fn state(self, open: impl FnOnce() -> TaskState) -> TaskState {
+        match self {
+            Self::Decided(_, Finding::Landed { commit, .. }) => TaskState::Landed { commit },
+            Self::Decided(_, Finding::InProgress(progress)) => TaskState::InProgress(progress),
+            Self::Unknown(why) => TaskState::Unknown(why),
+            Self::Open => open(),
+        }
+    }
+}
+
+/// Decides from the answers of all rows, in order.
+pub(crate) fn decide(task: &TaskId, rows: &[(Row, Answer)], evidence: &Evidence) -> Decision {
+    let mut unknown: Option<&Why> = None;
+    let mut undone: Option<Decision> = None;
+    for (row, answer) in rows {
+        // The claims of an attempt that has landed outlive it: what was undone since is what counts.
+        if *row == Row::Claim && unknown.is_none() && undone.is_some() {
+            break;
+        }
+        match answer {
+            Answer::Yes(finding) if unknown.is_none() || row.stands_alone() => {
+                return Decision::Decided(*row, finding.clone());
+            }
+            Answer::Unknown(why) => unknown = unknown.or(Some(why)),
+            Answer::Undone { landing, by } => {
+                undone.get_or_insert_with(|| Decision::Decided(*row, held_by_revert(task, landing, by, evidence)));
+            }
+            Answer::Yes(_) | Answer::No(_) => {}
+        }
+    }
+    match (unknown, undone) {
+        (Some(why), _) => Decision::Unknown(why.clone()),
+        (None, Some(undone)) => undone,
+        (None, None) => Decision::Open,
+    }
+}
+
+/// Nobody does again by himself what somebody has removed.
+fn held_by_revert(task: &TaskId, landing: &str, by: &CommitId, evidence: &Evidence) -> Finding {
+    Finding::InProgress(Progress {
+        kind: ProgressKind::Reverted,
+        detail: format!("{landing}, reverted by {}", by.short()),
+        hint: Some(format!(
+            "to have it done again: orchestrate unpark specs/{} {task}",
+            evidence.spec
+        )),
+    })
+}

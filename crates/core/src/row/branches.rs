@@ -1,0 +1,99 @@
+//! Rows 3 ★ and 7: the commits that the unit's branches have of their own.
+
+use alloc::format;
+use alloc::string::ToString;
+
+use super::landing::{landed_unless_undone, reverts};
+use crate::answer::{Answer, Finding, Progress, ProgressKind};
+use crate::evidence::{BranchFacts, BranchSide, Evidence};
+use crate::identifier::{TaskId, Unit};
+use crate::observed::{Observed, Why};
+use crate::words::count;
+
+/// Row 3: all of them are on base.
+pub(super) fn own_commits_landed(task: &TaskId, evidence: &Evidence) -> Answer {
+    with_branches(task, evidence, landed)
+}
+
+/// Row 7: some are not.
+pub(super) fn own_commits(task: &TaskId, evidence: &Evidence) -> Answer {
+    with_branches(task, evidence, waiting)
+}
+
+/// Folds the answers of every branch that speaks for the task; a bundle branch speaks for each member.
+fn with_branches(
+    task: &TaskId,
+    evidence: &Evidence,
+    ask: fn(&TaskId, &Unit, &BranchFacts, &Evidence) -> Answer,
+) -> Answer {
+    let branches = match &evidence.branches {
+        Observed::Known(branches) => branches,
+        Observed::Absent(why) => return Answer::No(why.reason.clone()),
+        Observed::Unknown(why) => return Answer::Unknown(why.clone()),
+    };
+    let mut result = Answer::No("no task branch".to_string());
+    let speaking = branches.iter().filter(|(unit, _)| unit.contains(task));
+    for (unit, facts) in speaking.flat_map(|(unit, all)| all.iter().map(move |facts| (unit, facts))) {
+        result = match (result, ask(task, unit, facts, evidence)) {
+            (yes @ Answer::Yes(_), _) | (_, yes @ Answer::Yes(_)) => yes,
+            (unknown @ Answer::Unknown(_), _) | (_, unknown @ Answer::Unknown(_)) => unknown,
+            (undone @ Answer::Undone { .. }, _) | (_, undone @ Answer::Undone { .. }) => undone,
+            (Answer::No(_), no @ Answer::No(_)) => no,
+        };
+    }
+    result
+}
+
+fn landed(task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
+    let base = &evidence.base.name;
+    if facts.ahead > 0 {
+        return Answer::No(format!(
+            "{} of task-{unit} not on {base}",
+            count(facts.ahead, "own commit")
+        ));
+    }
+    match &facts.own {
+        Observed::Known(own) if own.is_empty() => Answer::No(format!("task-{unit} has no own commits")),
+        Observed::Known(own) => match reverts(evidence) {
+            Ok(reverts) => landed_unless_undone(
+                task,
+                evidence,
+                own.iter().find_map(|commit| reverts.commits.get(commit)),
+                (
+                    facts.tip.clone(),
+                    format!("{} of task-{unit} on {base}", count(own.len(), "own commit")),
+                ),
+            ),
+            Err(why) => Answer::Unknown(why.clone()),
+        },
+        Observed::Absent(why) | Observed::Unknown(why) => Answer::Unknown(
+            Why::new(format!(
+                "branch task-{unit} at {} is contained in {base}, but where it started is not recorded ({why})",
+                facts.tip.short()
+            ))
+            .with_hint("delete the branch if its work never landed, or land a commit with the task's trailer"),
+        ),
+    }
+}
+
+fn waiting(_task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
+    let place = match facts.side {
+        BranchSide::Local => "",
+        BranchSide::Remote => "origin's ",
+    };
+    if facts.ahead == 0 {
+        return Answer::No(format!(
+            "{place}task-{unit} has nothing that is not on {}",
+            evidence.base.name
+        ));
+    }
+    Answer::Yes(Finding::InProgress(Progress {
+        kind: ProgressKind::Committed,
+        detail: format!(
+            "{} on {place}task-{unit}, not on {}",
+            count(facts.ahead, "commit"),
+            evidence.base.name
+        ),
+        hint: None,
+    }))
+}

@@ -1,0 +1,162 @@
+//! Every answer that each kind of evidence can give.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Forge {
+    NotConfigured,
+    Unknown,
+    /// Nothing was said of this unit.
+    UnitUnknown,
+    NoPullRequest,
+    Open,
+    Closed,
+    /// Merged, and its head and a branch that is ahead lie so to each other.
+    Merged(Head),
+    MergedAndRevertedByCommit,
+    MergedAndRevertedByNumber,
+    MergedIntoAnotherBase,
+    MergedFromAnotherOwner,
+    MergedFromADeletedRepository,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Head {
+    Within,
+    Beyond,
+    Apart,
+    NotCompared,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trailer {
+    Yes,
+    /// Named by a commit that was reverted.
+    Reverted,
+    /// Named by a commit that was reverted, and again by a later one.
+    RevertedAndLandedAgain,
+    /// Reverted, and a person wants it done again.
+    RevertedAndWanted,
+    No,
+    /// Not found, and the clone is shallow.
+    Shallow,
+    /// History could not be walked.
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Branch {
+    None,
+    Ahead,
+    /// Ahead, and its changes compare so with base.
+    AheadWith(Changes),
+    RemoteAhead,
+    OwnCommitsLanded,
+    /// One of its landed commits was reverted.
+    OwnCommitsReverted,
+    NoOwnCommits,
+    ContainedStartUnknown,
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Changes {
+    Rebased,
+    RebasedAndReverted,
+    Squashed,
+    SquashedAndReverted,
+    Contained,
+    Different,
+    NotAsked,
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Worker {
+    NoWorktree,
+    Free,
+    Held,
+    Unknown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Claim {
+    None,
+    FreshBare,
+    StaleBare,
+    UnreadableMarker,
+    FutureMarker,
+    OurTowerAlive,
+    OurTowerUnknown,
+    OurTowerDead,
+    OurTowerDeadOlderMarkerLeft,
+    OurTowerDeadMarkerOfAnother,
+    Launched,
+    LaunchedAndCleared,
+    LaunchedByAnOlderAttempt,
+    UnreadableRecord,
+    UnreadableLaunch,
+    Unknown,
+}
+
+pub(crate) const FORGES: [Forge; 15] = [
+    Forge::NotConfigured,
+    Forge::Unknown,
+    Forge::UnitUnknown,
+    Forge::NoPullRequest,
+    Forge::Open,
+    Forge::Closed,
+    Forge::Merged(Head::Within),
+    Forge::Merged(Head::Beyond),
+    Forge::Merged(Head::Apart),
+    Forge::Merged(Head::NotCompared),
+    Forge::MergedAndRevertedByCommit,
+    Forge::MergedAndRevertedByNumber,
+    Forge::MergedIntoAnotherBase,
+    Forge::MergedFromAnotherOwner,
+    Forge::MergedFromADeletedRepository,
+];
+pub(crate) const TRAILERS: [Trailer; 7] = [
+    Trailer::Yes,
+    Trailer::Reverted,
+    Trailer::RevertedAndLandedAgain,
+    Trailer::RevertedAndWanted,
+    Trailer::No,
+    Trailer::Shallow,
+    Trailer::Unknown,
+];
+pub(crate) const BRANCHES: [Branch; 16] = [
+    Branch::None,
+    Branch::Ahead,
+    Branch::AheadWith(Changes::Rebased),
+    Branch::AheadWith(Changes::RebasedAndReverted),
+    Branch::AheadWith(Changes::Squashed),
+    Branch::AheadWith(Changes::SquashedAndReverted),
+    Branch::AheadWith(Changes::Contained),
+    Branch::AheadWith(Changes::Different),
+    Branch::AheadWith(Changes::NotAsked),
+    Branch::AheadWith(Changes::Unknown),
+    Branch::RemoteAhead,
+    Branch::OwnCommitsLanded,
+    Branch::OwnCommitsReverted,
+    Branch::NoOwnCommits,
+    Branch::ContainedStartUnknown,
+    Branch::Unknown,
+];
+pub(crate) const WORKERS: [Worker; 4] = [Worker::NoWorktree, Worker::Free, Worker::Held, Worker::Unknown];
+pub(crate) const CLAIMS: [Claim; 16] = [
+    Claim::None,
+    Claim::FreshBare,
+    Claim::StaleBare,
+    Claim::UnreadableMarker,
+    Claim::FutureMarker,
+    Claim::OurTowerAlive,
+    Claim::OurTowerUnknown,
+    Claim::OurTowerDead,
+    Claim::OurTowerDeadOlderMarkerLeft,
+    Claim::OurTowerDeadMarkerOfAnother,
+    Claim::Launched,
+    Claim::LaunchedAndCleared,
+    Claim::LaunchedByAnOlderAttempt,
+    Claim::UnreadableRecord,
+    Claim::UnreadableLaunch,
+    Claim::Unknown,
+];
