@@ -75,23 +75,27 @@ fn a_change_of_wording_cites_its_changelog_line() {
     passes_the_gate(&sandbox, "alpha");
 }
 
-#[test]
-fn a_real_bundle_with_an_older_anchor_is_re_anchored() {
-    let Some(source) = corpus("fleet-autonomy") else {
-        return skipped("the corpus");
-    };
+/// A sandbox with a real bundle of the corpus; nothing where there is no corpus.
+pub(crate) fn with_corpus(bundle: &str) -> Option<Sandbox> {
+    let source = corpus(bundle)?;
     let sandbox = Sandbox::empty(PROGRAM);
     sandbox.initialise(&[]);
     for entry in source.read_dir_utf8().expect("listed") {
         let path = entry.expect("read").into_path();
         let name = path.file_name().expect("a name");
-        sandbox.write(
-            &format!("specs/fleet-autonomy/{name}"),
-            &fs::read_to_string(&path).expect("text"),
-        );
+        let text = fs::read_to_string(&path).expect("text");
+        sandbox.write(&format!("specs/{bundle}/{name}"), &text);
     }
-    let _ = sandbox.commit_all("spec fleet-autonomy");
+    let _ = sandbox.commit_all(&format!("spec {bundle}"));
     sandbox.configure("");
+    Some(sandbox)
+}
+
+#[test]
+fn a_real_bundle_with_an_older_anchor_is_re_anchored() {
+    let Some(sandbox) = with_corpus("fleet-autonomy") else {
+        return skipped("the corpus");
+    };
     let brief = sandbox.read("specs/fleet-autonomy/kickoff-brief.md");
     let _ = sandbox
         .orchestrate(&["fleet-autonomy"])
@@ -257,4 +261,53 @@ fn a_signature_that_was_never_committed_shows_everything() {
     terminal.wait_for("cannot be found, so everything");
     let shown = read_until(&mut terminal, "class (meaning or expression-only)");
     assert!(shown.contains("And more.") && shown.contains("REQ-A1.1"), "{shown}");
+}
+
+#[test]
+fn every_real_bundle_of_version_2_is_offered_its_re_anchoring() {
+    for bundle in [
+        "inception",
+        "invariant-tasks",
+        "release-hardening",
+        "skill-rigor",
+        "worker-permission-ergonomics",
+    ] {
+        let Some(sandbox) = with_corpus(bundle) else {
+            return skipped("the corpus");
+        };
+        let mut terminal = sandbox.terminal(&["sign", bundle]);
+        terminal.wait_for("Nothing that was signed has changed");
+        let shown = read_until(&mut terminal, CONFIRM);
+        assert!(shown.contains("Class: expression-only"), "{bundle}: {shown}");
+        terminal.line("q");
+        let _ = terminal.finish().exits(4);
+    }
+}
+
+#[test]
+fn a_finished_bundle_of_version_1_is_neither_signed_nor_parked_in() {
+    let Some(sandbox) = with_corpus("orchestration-concurrency") else {
+        return skipped("the corpus");
+    };
+    let before = sandbox.listing();
+    let _ = sandbox
+        .terminal(&["sign", "orchestration-concurrency"])
+        .finish()
+        .exits(1)
+        .says("is Done: there is nothing to sign");
+    let park = [
+        "park",
+        "orchestration-concurrency",
+        "1",
+        "--in",
+        "deferred",
+        "--reason",
+        "x",
+    ];
+    let _ = sandbox
+        .orchestrate(&park)
+        .exits(1)
+        .says("format version 1")
+        .says("orchestrate plumbing migrate-format-version specs/orchestration-concurrency");
+    assert_eq!(sandbox.changes_since(&before), [""; 0]);
 }

@@ -178,7 +178,7 @@ fn read_files(directory: &Utf8Path) -> BundleFiles {
 }
 
 /// Returns a bundle's files as a commit has them; nothing when it has none of them.
-fn baseline_files(baseline: &Baseline, directory: &Utf8Path) -> Option<BundleFiles> {
+pub(crate) fn baseline_files(baseline: &Baseline, directory: &Utf8Path) -> Option<BundleFiles> {
     let found = files(|file| match baseline.file(directory, file) {
         Observed::Known(bytes) => FileText::Present(bytes),
         Observed::Absent(_) => FileText::Missing,

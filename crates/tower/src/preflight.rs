@@ -88,7 +88,9 @@ fn read_file(world: &dyn World, spec: &SpecId, file: BundleFile) -> Result<Vec<u
     }
 }
 
-fn file_text(reading: Reading) -> FileText {
+/// Returns a file of a bundle as it was found; whatever is no regular file cannot be read.
+#[must_use]
+pub fn file_text(reading: Reading) -> FileText {
     match reading {
         Reading::File { bytes, .. } => FileText::Present(bytes),
         Reading::Absent => FileText::Missing,

@@ -4,11 +4,16 @@ use orchestrate_core::exit;
 use orchestrate_core::identifier::{SpecId, UnitName};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::{BundleFile, Place};
-use orchestrate_core::world::{Reading, World};
+use orchestrate_core::words::count;
+use orchestrate_core::world::World;
 use orchestrate_host::authored;
+use orchestrate_host::specs::Baseline as EarlierState;
 use orchestrate_spec::brief::{parse_sign_off, recorded_anchors};
-use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, Diagnostic, FileText, Status, examine, with_excerpts};
+use orchestrate_spec::{
+    Bundle, BundleFiles, BundleTexts, Diagnostic, FileText, Status, compare_with_baseline, examine, with_excerpts,
+};
 use orchestrate_tower::lock;
+use orchestrate_tower::preflight::{file_text, working_files};
 
 use crate::environment::Environment;
 use crate::failure::{Failure, Unreadable};
@@ -21,6 +26,7 @@ use crate::signing::sections::{graph, sections};
 use crate::signing::subject::{Baseline, Files, Purpose, Verdict, as_ready, judge};
 use crate::signing::terminal::Terminal;
 use crate::signing::walk::{Effect, Walk};
+use crate::validation::{DEFAULT_REFERENCE, baseline_files};
 
 mod keep;
 
@@ -36,7 +42,7 @@ pub(crate) fn run(spec: &str, environment: &Environment, printer: &mut Printer) 
     let spec = session.resolve_spec(Some(spec))?;
     stands_well(&session, &spec)?;
     let (found, brief) = read(&session.world, &spec)?;
-    let (bundle, texts, findings) = readable(&spec, &found)?;
+    let (bundle, texts, findings) = readable(&session, environment, &spec, &found)?;
     let files = Files { texts, brief };
     let baseline = baseline(&session, &spec, files.brief.as_deref());
     let purpose = match judge(&spec, &files, &bundle.changelog, baseline) {
@@ -115,50 +121,26 @@ fn stands_well(session: &Session, spec: &SpecId) -> Result<(), Failure> {
 
 /// Reads the five files as they lie there.
 fn read(world: &dyn World, spec: &SpecId) -> Result<(BundleFiles, Option<Vec<u8>>), Failure> {
-    let one = |file: BundleFile| match world.read(&Place::BundleFile(spec.clone(), file)) {
-        Reading::File { bytes, .. } => FileText::Present(bytes),
-        Reading::Absent => FileText::Missing,
-        Reading::Directory { .. } => FileText::Unreadable("it is a directory".to_owned()),
-        Reading::Symlink => FileText::Unreadable("it is a symbolic link, which is never followed".to_owned()),
-        Reading::Special => FileText::Unreadable("it is no regular file".to_owned()),
-        Reading::Unreadable(cause) => FileText::Unreadable(cause),
-    };
-    let brief = match one(BundleFile::KickoffBrief) {
+    let place = Place::BundleFile(spec.clone(), BundleFile::KickoffBrief);
+    let brief = match file_text(world.read(&place)) {
         FileText::Present(bytes) => Some(bytes),
         FileText::Missing => None,
         FileText::Unreadable(cause) => {
             return Err(
-                Failure::failed(format!("cannot read specs/{spec}/kickoff-brief.md: {cause}"))
-                    .with_hint("put a regular file there, or none"),
+                Failure::failed(format!("cannot read {place}: {cause}")).with_hint("put a regular file there, or none")
             );
         }
     };
-    let files = BundleFiles {
-        requirements: one(BundleFile::Requirements),
-        design: one(BundleFile::Design),
-        tasks: one(BundleFile::Tasks),
-        test_spec: one(BundleFile::TestSpec),
-    };
-    Ok((files, brief))
+    Ok((working_files(world, spec), brief))
 }
 
 /// Returns the bundle as it would be signed, its texts as they lie there, and what is not an error about it.
-fn readable(spec: &SpecId, found: &BundleFiles) -> Result<(Bundle, BundleTexts, Vec<Diagnostic>), Failure> {
-    let refuse = |findings: &[Diagnostic], files: &BundleFiles| {
-        let errors: Vec<_> = with_excerpts(findings, files)
-            .into_iter()
-            .filter(|finding| finding.is_error)
-            .collect();
-        let count = orchestrate_core::words::count(errors.len(), "finding");
-        let failure = Failure {
-            unreadable: Some(Unreadable {
-                spec: spec.to_string(),
-                findings: errors,
-            }),
-            ..Failure::failed(format!("specs/{spec} cannot be signed: {count} to be mended first"))
-        };
-        failure.with_hint("mend the lines that are named")
-    };
+fn readable(
+    session: &Session,
+    environment: &Environment,
+    spec: &SpecId,
+    found: &BundleFiles,
+) -> Result<(Bundle, BundleTexts, Vec<Diagnostic>), Failure> {
     let texts = match found.files() {
         [
             (_, FileText::Present(requirements)),
@@ -171,21 +153,63 @@ fn readable(spec: &SpecId, found: &BundleFiles) -> Result<(Bundle, BundleTexts, 
             tasks: tasks.clone(),
             test_spec: test_spec.clone(),
         },
-        _ => return Err(refuse(&examine(spec, found).findings, found)),
+        _ => return Err(refused(spec, &examine(spec, found).findings, found)),
     };
-    let files = BundleFiles::from(as_ready(&texts));
-    let examination = examine(spec, &files);
+    let ready = BundleFiles::from(as_ready(&texts));
+    let mut examination = examine(spec, &ready);
+    examination
+        .findings
+        .extend(compared(session, environment, spec, &ready)?);
     let Some(bundle) = examination.bundle.as_ref().filter(|_| examination.errors() == 0) else {
-        return Err(refuse(&examination.findings, &files));
+        return Err(refused(spec, &examination.findings, &ready));
     };
     match bundle.status {
         Status::Draft | Status::Ready | Status::Active => Ok((bundle.clone(), texts, examination.findings)),
-        Status::Done | Status::Retired | Status::Superseded => Err(Failure::failed(format!(
-            "specs/{spec} is {}: there is nothing to sign",
-            bundle.status
-        ))
-        .with_hint("a new bundle takes it up: orchestrate new NAME")),
+        Status::Done | Status::Retired | Status::Superseded => {
+            let status = bundle.status;
+            Err(
+                Failure::failed(format!("specs/{spec} is {status}: there is nothing to sign"))
+                    .with_hint("a new bundle takes it up: orchestrate new NAME"),
+            )
+        }
     }
+}
+
+/// Returns what comparing with the published state finds; nothing where there is none.
+fn compared(
+    session: &Session,
+    environment: &Environment,
+    spec: &SpecId,
+    ready: &BundleFiles,
+) -> Result<Vec<Diagnostic>, Failure> {
+    let directory = session
+        .world
+        .repository()
+        .layout
+        .primary
+        .join("specs")
+        .join(spec.as_str());
+    let baseline = EarlierState::find(&directory, DEFAULT_REFERENCE, environment.git.as_deref())?;
+    let earlier = baseline.and_then(|baseline| baseline_files(&baseline, &directory));
+    Ok(earlier.map_or_else(Vec::new, |earlier| {
+        compare_with_baseline(spec, ready, &earlier, DEFAULT_REFERENCE)
+    }))
+}
+
+fn refused(spec: &SpecId, findings: &[Diagnostic], files: &BundleFiles) -> Failure {
+    let errors: Vec<_> = with_excerpts(findings, files)
+        .into_iter()
+        .filter(|finding| finding.is_error)
+        .collect();
+    let count = count(errors.len(), "finding");
+    let failure = Failure {
+        unreadable: Some(Unreadable {
+            spec: spec.to_string(),
+            findings: errors,
+        }),
+        ..Failure::failed(format!("specs/{spec} cannot be signed: {count} to be mended first"))
+    };
+    failure.with_hint("mend the lines that are named")
 }
 
 /// Returns the bundle as it was where its last record came in, or why that cannot be told.

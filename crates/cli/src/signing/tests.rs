@@ -364,6 +364,10 @@ impl Person {
             match effect {
                 Effect::Show(line) | Effect::Ask(line) => {
                     assert!(line.chars().count() <= 80, "{line}");
+                    assert!(
+                        line.is_empty() || !line.trim().is_empty(),
+                        "a line of blanks cannot be shown"
+                    );
                     self.screen.push_str(&line);
                     self.screen.push('\n');
                 }

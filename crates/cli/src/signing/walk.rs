@@ -316,7 +316,7 @@ impl Walk {
         effects.extend(
             pages::lines(&signing.record, width)
                 .iter()
-                .map(|line| show(&format!("  {line}"))),
+                .map(|line| show(format!("  {line}").trim_end())),
         );
         effects.push(show(""));
         effects.extend(self.shown(&self.afterwards));
