@@ -43,7 +43,6 @@ fn commands(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Verifies REQ-F2.2.
 /// Returns the words of a command; what stands in double quotes is one.
 fn words(command: &str) -> Vec<&str> {
     let parts = command.split('"').enumerate();
@@ -55,6 +54,7 @@ fn words(command: &str) -> Vec<&str> {
         .collect()
 }
 
+/// Verifies REQ-F2.2.
 #[test]
 fn shown_commands_exist() {
     let sandbox = Sandbox::empty(PROGRAM);
@@ -141,6 +141,7 @@ fn replace_part(text: &str, block: &[String]) -> String {
     changed.join("\n") + "\n"
 }
 
+/// Verifies REQ-F2.3.
 #[test]
 fn the_guide_to_the_first_spec_can_be_followed() {
     let guide = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guides/first-spec.md");

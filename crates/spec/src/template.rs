@@ -73,6 +73,7 @@ mod tests {
         SpecId::parse(name).expect("a spec name")
     }
 
+    /// Verifies REQ-B3.2.
     #[test]
     fn a_new_bundle_reads_as_a_draft_with_every_construct() {
         let texts = new_bundle("Billing: the second try", "2026-11-30").expect("a title");

@@ -224,6 +224,7 @@ fn a_re_anchoring_that_was_cut_off_is_completed_without_a_second_entry() {
     ));
 }
 
+/// Verifies REQ-B3.3.
 #[test]
 fn a_signature_flips_every_header_and_the_brief_is_last() {
     let matter = matter(files(draft(), None), first());

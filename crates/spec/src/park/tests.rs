@@ -46,6 +46,7 @@ fn file(section: &str) -> Vec<u8> {
     format!("{before}{section}{after}").into_bytes()
 }
 
+/// Verifies REQ-B3.4.
 #[test]
 fn a_task_is_parked_in_every_kind_of_section_and_the_anchor_stays() {
     for section in SECTIONS {
@@ -85,6 +86,7 @@ fn a_task_is_parked_in_every_kind_of_section_and_the_anchor_stays() {
     }
 }
 
+/// Verifies REQ-B3.4.
 #[test]
 fn unparking_gives_the_file_back() {
     for section in &SECTIONS[..2] {
