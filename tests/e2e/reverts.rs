@@ -209,7 +209,11 @@ fn a_person_may_want_it_again_until_it_is_reverted_again() {
     let sandbox = sandbox(&alpha());
     let landed = land(&sandbox, Landing::Squash);
     let by = revert(&sandbox, &[&landed]);
-    sandbox.write(".git/orchestrate/redo/alpha/1", &format!("{by}\n"));
+    let _ = sandbox
+        .orchestrate(&["unpark", "alpha", "1"])
+        .exits(0)
+        .says("although it was reverted");
+    assert_eq!(sandbox.read(".git/orchestrate/redo/alpha/1"), format!("{by}\n"));
     assert!(
         state_of(&sandbox, "1").starts_with("ready"),
         "{}",
@@ -219,7 +223,48 @@ fn a_person_may_want_it_again_until_it_is_reverted_again() {
     let again = sandbox.commit_all("feat: again\n\nPlanwright-Task: alpha/1\n");
     let second = revert(&sandbox, &[&again]);
     assert!(held_by(&sandbox, &second), "{}", state_of(&sandbox, "1"));
+    let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
+    let both = sandbox.read(".git/orchestrate/redo/alpha/1");
+    assert!(both.contains(&by) && both.contains(&second), "{both}");
     // A record that is torn wants nothing.
     sandbox.write(".git/orchestrate/redo/alpha/1", &second[..20]);
     assert!(held_by(&sandbox, &second), "{}", state_of(&sandbox, "1"));
+}
+
+/// The whole way: a worker's landed work is reverted, held, wanted again, and done again from where base is now.
+#[test]
+fn wanted_work_is_done_again_from_base() {
+    let sandbox = sandbox(&crate::single());
+    sandbox.act_commit("1", "feat: work\n\nPlanwright-Task: alpha/1\n");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+    let _ = sandbox.git(&["merge", "--quiet", "--no-ff", "--no-edit", "planwright/alpha/task-1"]);
+    let by = revert(&sandbox, &["-m", "1", "HEAD"]);
+    assert!(held_by(&sandbox, &by), "{}", state_of(&sandbox, "1"));
+    let hint = "orchestrate unpark specs/alpha 1";
+    let _ = sandbox.orchestrate(&["status", "alpha"]).exits(0).says(hint);
+    let _ = sandbox.orchestrate(&["unpark", "specs/alpha", "1"]).exits(0);
+    // The old worktree holds the work that was reverted: a person removes it, the tower never does.
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(4)
+        .says("it holds the work that was reverted")
+        .says("git worktree remove .claude/worktrees/alpha-task-1");
+    let _ = sandbox.git(&["worktree", "remove", ".claude/worktrees/alpha-task-1"]);
+    let _ = sandbox.git(&["branch", "--quiet", "-d", "planwright/alpha/task-1"]);
+    sandbox.act_commit("1", "feat: better work\n\nPlanwright-Task: alpha/1\n");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+    assert_eq!(state_of(&sandbox, "1"), "in progress: 1 commit on task-1, not on main");
+    let start = sandbox.git(&["merge-base", "main", "planwright/alpha/task-1"]);
+    assert_eq!(start.trim(), by);
+}
+
+#[test]
+fn unpark_of_what_is_neither_parked_nor_reverted_says_so() {
+    let sandbox = sandbox(&alpha());
+    let before = sandbox.listing();
+    let output = sandbox.orchestrate(&["unpark", "alpha", "1"]);
+    assert_ne!(output.exit, 0, "{output}");
+    assert_eq!(sandbox.changes_since(&before), Vec::<String>::new());
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use orchestrate_core::derive::{SpecState, TaskState, derive};
-use orchestrate_core::evidence::{Base, Evidence};
+use orchestrate_core::evidence::{Base, BranchFacts, BranchSide, Evidence};
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{CommitId, TaskId, UnitName};
 use orchestrate_core::observed::Observed;
@@ -120,6 +120,9 @@ fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<
     dependencies_are_in(world, graph, state, intent, &start, base)?;
     if start != base.commit {
         let older = |what: &str| NoDispatch::Halt(vec![outdated_worktree(name, &start, what)]);
+        if holds_undone_work(branches) {
+            return Err(older("it holds the work that was reverted"));
+        }
         match signed_content(world, &name.spec, base, &start) {
             Ok(content) if content == *signed => {}
             Ok(_) => return Err(older("the spec there is not the signed one")),
@@ -140,6 +143,15 @@ fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<
         worktree,
         reused,
     })
+}
+
+/// A ready unit whose branch has landed work of its own is one whose work was undone. A worker that went on from there
+/// would not see the revert.
+fn holds_undone_work(branches: &[BranchFacts]) -> bool {
+    let landed = |facts: &BranchFacts| matches!(&facts.own, Observed::Known(own) if !own.is_empty());
+    branches
+        .iter()
+        .any(|facts| facts.side == BranchSide::Local && facts.ahead == 0 && landed(facts))
 }
 
 fn worktree(world: &dyn World, name: &UnitName) -> Result<(WorktreeFacts, WorktreeAct), NoDispatch> {

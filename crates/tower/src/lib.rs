@@ -3,6 +3,7 @@
 //! Holds no state between steps; everything a step knows it has read in that step (law L11).
 
 pub mod apply;
+pub mod claims;
 mod fitness;
 pub mod gate;
 pub mod gather;

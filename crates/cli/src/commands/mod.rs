@@ -6,6 +6,7 @@ mod doctor;
 mod graph;
 mod new;
 mod park;
+mod redo;
 mod report;
 mod sign;
 mod status;

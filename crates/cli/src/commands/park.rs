@@ -1,4 +1,5 @@
-//! `orchestrate park|unpark SPEC TASK`: a person takes a task out of selection, or puts it back.
+//! `orchestrate park|unpark SPEC TASK`: a person takes a task out of selection, or puts it back; [`redo`] has the case
+//! of a task that was reverted.
 //!
 //! One bullet of `tasks.md` is written or removed, under the bundle's lock; what a signature covers does not change.
 
@@ -14,6 +15,7 @@ use orchestrate_spec::{BundleFiles, BundleTexts, FormatVersion};
 use orchestrate_tower::lock::{self, LockRefusal};
 use orchestrate_tower::preflight::{read_bundle, whole_bundle};
 
+use super::redo;
 use crate::arguments::ParkingSection;
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -35,23 +37,46 @@ pub(crate) fn park(
     printer: &mut Printer,
 ) -> Result<u8, Failure> {
     let act = Act::Park(section.place(), reason);
-    run((spec, task), &act, environment, printer)
+    let (session, spec, task) = open((spec, task), environment, printer)?;
+    run(session, (spec, task), &act, printer)
 }
 
-/// Puts a parked task back.
+/// Puts a parked task back, and lets one that was reverted be done again.
 pub(crate) fn unpark(names: (&str, &str), environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
-    run(names, &Act::Unpark, environment, printer)
+    let (mut session, spec, task) = open(names, environment, printer)?;
+    let (bundle, _) = read_bundle(&session.world, &spec)?;
+    let is_parked = bundle.parked.iter().any(|bullet| bullet.task == task);
+    match redo::reverts_that_hold(&session, &bundle, &task) {
+        Ok(reverts) if !reverts.is_empty() => {
+            redo::want_again(&mut session, &spec, &task, &reverts, printer)?;
+            if !is_parked {
+                return Ok(exit::DONE);
+            }
+        }
+        Ok(_) => {}
+        Err(fault) if is_parked => printer.talk(&format!("note: whether it was reverted cannot be told: {fault}")),
+        Err(fault) => return Err(fault.into()),
+    }
+    run(session, (spec, task), &Act::Unpark, printer)
+}
+
+fn open(
+    (spec, task): (&str, &str),
+    environment: &Environment,
+    printer: &mut Printer,
+) -> Result<(Session, SpecId, TaskId), Failure> {
+    let session = Session::open(environment, &environment.directory, printer)?;
+    let spec = session.resolve_spec(Some(spec))?;
+    let task = TaskId::parse(task).map_err(|error| Failure::usage(format!("{:?} is {error}", printable(task))))?;
+    Ok((session, spec, task))
 }
 
 fn run(
-    (spec, task): (&str, &str),
+    mut session: Session,
+    (spec, task): (SpecId, TaskId),
     act: &Act<'_>,
-    environment: &Environment,
     printer: &mut Printer,
 ) -> Result<u8, Failure> {
-    let mut session = Session::open(environment, &environment.directory, printer)?;
-    let spec = session.resolve_spec(Some(spec))?;
-    let task = TaskId::parse(task).map_err(|error| Failure::usage(format!("{:?} is {error}", printable(task))))?;
     let minutes = session.settings.stale_lock_threshold.value.seconds() / 60;
     let layout = session.world.repository().layout.clone();
     // What can refuse refuses before anything is written, the lock included; under the lock it is read again.

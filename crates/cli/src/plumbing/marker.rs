@@ -2,11 +2,12 @@
 
 use camino::Utf8Path;
 use orchestrate_core::evidence::Lease;
-use orchestrate_core::identifier::{SpecId, TaskId, Unit, UnitName};
+use orchestrate_core::identifier::{SpecId, TaskId, Unit};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::record::marker;
 use orchestrate_core::world::{Fault, Reading, World};
+use orchestrate_tower::claims::{clear, markers};
 use orchestrate_tower::lock::{self, LockRefusal};
 
 use super::{FAIL_CLOSED, open};
@@ -53,15 +54,6 @@ pub(crate) fn run(
     result.map(|()| 0).map_err(|fault| refuse(fault.into()))
 }
 
-fn markers(spec: &SpecId, tasks: &[TaskId]) -> Vec<Place> {
-    let of = |home| {
-        tasks
-            .iter()
-            .map(move |task| Place::Marker(spec.clone(), task.clone(), home))
-    };
-    MarkerHome::ALL.into_iter().flat_map(of).collect()
-}
-
 /// Writes all or, when anything but a file stands at one of the places, none.
 fn write(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), Fault> {
     for place in markers(spec, tasks) {
@@ -85,21 +77,6 @@ fn write(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), F
         .try_for_each(|place| world.write(place, &bytes))
 }
 
-/// Gives the units up: their markers and our own records go, so that nothing claims them any more. A worker that
-/// lives keeps its lease, and with it the unit.
-fn clear(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), Fault> {
-    // The markers go last: until then they hold the unit, whatever happens in between.
-    let mut places = records(world, spec, tasks)?;
-    places.extend(markers(spec, tasks));
-    let mut first_fault = None;
-    for place in places {
-        if let Err(fault) = world.remove(&place) {
-            first_fault.get_or_insert(fault);
-        }
-    }
-    first_fault.map_or(Ok(()), Err)
-}
-
 /// Returns the workers that live all the same, in words.
 fn living_workers(world: &dyn World, spec: &SpecId, tasks: &[TaskId]) -> Vec<String> {
     let Observed::Known(leases) = world.leases(spec) else {
@@ -112,27 +89,4 @@ fn living_workers(world: &dyn World, spec: &SpecId, tasks: &[TaskId]) -> Vec<Str
         Observed::Known(_) | Observed::Absent(_) | Observed::Unknown(_) => None,
     };
     leases.into_iter().filter_map(living).collect()
-}
-
-fn records(world: &dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<Vec<Place>, Fault> {
-    let names = match world.list(&Place::RecordDirectory(spec.clone())) {
-        Observed::Known(names) => names,
-        Observed::Absent(_) => return Ok(Vec::new()),
-        Observed::Unknown(why) => return Err(Fault::new("cannot read the dispatch records", why.reason)),
-    };
-    let mut places = Vec::new();
-    for name in names {
-        let stem = name.strip_suffix(".launch.json").or_else(|| name.strip_suffix(".json"));
-        let Some(unit) = stem.and_then(|stem| Unit::parse(stem).ok()) else {
-            continue;
-        };
-        if unit.tasks().any(|member| tasks.contains(member)) {
-            let unit = UnitName {
-                spec: spec.clone(),
-                unit,
-            };
-            places.extend([Place::LaunchRecord(unit.clone()), Place::DispatchRecord(unit)]);
-        }
-    }
-    Ok(places)
 }

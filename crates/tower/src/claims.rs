@@ -1,0 +1,80 @@
+//! Giving units up: the claims on them go, so that nothing holds them but what is durable elsewhere.
+//!
+//! A person's act, under the bundle's lock: the plumbing's `orchestrate-marker clear`, and `unpark` of what was reverted.
+
+use std::collections::BTreeSet;
+
+use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
+use orchestrate_core::observed::Observed;
+use orchestrate_core::place::{MarkerHome, Place};
+use orchestrate_core::record::redo;
+use orchestrate_core::world::{Fault, World};
+
+/// Returns the places of the tasks' markers, in both homes.
+#[must_use]
+pub fn markers(spec: &SpecId, tasks: &[TaskId]) -> Vec<Place> {
+    let of = |home| {
+        tasks
+            .iter()
+            .map(move |task| Place::Marker(spec.clone(), task.clone(), home))
+    };
+    MarkerHome::ALL.into_iter().flat_map(of).collect()
+}
+
+/// Gives the units up: their markers and our own records go, so that nothing claims them any more. A worker that
+/// lives keeps its lease, and with it the unit.
+///
+/// # Errors
+/// The first removal that failed; the others were tried all the same.
+pub fn clear(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), Fault> {
+    // The markers go last: until then they hold the unit, whatever happens in between.
+    let mut places = records(world, spec, tasks)?;
+    places.extend(markers(spec, tasks));
+    let mut first_fault = None;
+    for place in places {
+        if let Err(fault) = world.remove(&place) {
+            first_fault.get_or_insert(fault);
+        }
+    }
+    first_fault.map_or(Ok(()), Err)
+}
+
+/// Writes down that a person wants a task done again after these reverts, and gives up what claimed it before.
+///
+/// The wish comes last: until it is there the task stays held, whatever happens in between.
+///
+/// # Errors
+/// When a claim cannot be removed, or the wish cannot be written.
+pub fn want_again(
+    world: &mut dyn World,
+    spec: &SpecId,
+    task: &TaskId,
+    reverts: &BTreeSet<CommitId>,
+) -> Result<(), Fault> {
+    clear(world, spec, std::slice::from_ref(task))?;
+    world.create_directory(&Place::RedoDirectory(spec.clone()))?;
+    world.write(&Place::Redo(spec.clone(), task.clone()), &redo::render(reverts))
+}
+
+fn records(world: &dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<Vec<Place>, Fault> {
+    let names = match world.list(&Place::RecordDirectory(spec.clone())) {
+        Observed::Known(names) => names,
+        Observed::Absent(_) => return Ok(Vec::new()),
+        Observed::Unknown(why) => return Err(Fault::new("cannot read the dispatch records", why.reason)),
+    };
+    let mut places = Vec::new();
+    for name in names {
+        let stem = name.strip_suffix(".launch.json").or_else(|| name.strip_suffix(".json"));
+        let Some(unit) = stem.and_then(|stem| Unit::parse(stem).ok()) else {
+            continue;
+        };
+        if unit.tasks().any(|member| tasks.contains(member)) {
+            let unit = UnitName {
+                spec: spec.clone(),
+                unit,
+            };
+            places.extend([Place::LaunchRecord(unit.clone()), Place::DispatchRecord(unit)]);
+        }
+    }
+    Ok(places)
+}
