@@ -170,6 +170,17 @@ fn state_prints_the_contracts_records() {
         task	5	ready	deps-met
         ");
     assert_eq!(sandbox.changes_since(&before), [""; 0]);
+    // Read by us, and malformed for the reference's engine.
+    let tasks = sandbox.read("specs/alpha/tasks.md");
+    sandbox.write(
+        "specs/alpha/tasks.md",
+        &tasks.replace("- **Dependencies:** 2\n", "- **Dependencies:** Task 2; after a look\n"),
+    );
+    let _ = sandbox
+        .orchestrate(&["plumbing", "orchestrate-state", "specs/alpha"])
+        .exits(0)
+        .says("malformed-deps\t4\tTask 2; after a look\n")
+        .says("task\t4\tblocked\tdeps-unmet\n");
 }
 
 #[test]

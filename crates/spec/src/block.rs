@@ -316,6 +316,8 @@ impl<'a> Block<'a> {
                 );
             }
         }
+        let written = self.text(Field::Dependencies).as_ref().map(FieldText::as_str);
+        let malformed_for_the_engine = written.and_then(dependencies::malformed_for_the_engine);
         let (dependencies, dependency_spans) = self.dependencies(findings);
         let mut take = |field: Field| self.text(field).take().map(FieldText::into_text).unwrap_or_default();
         let citations_text = take(Field::Citations);
@@ -324,6 +326,7 @@ impl<'a> Block<'a> {
             done_when: take(Field::DoneWhen),
             dependencies,
             dependency_spans,
+            malformed_for_the_engine,
             citations: citations(&citations_text),
             citations_text,
             estimated_effort: take(Field::EstimatedEffort),

@@ -29,6 +29,18 @@ pub(crate) struct Problem {
 
 const WRITE_IDS: &str = "write task ids separated by commas, such as `1, 2.5`, or `none`";
 
+/// Returns the first line of a field, where the reference's engine finds a word in it that is no task id: it reads no
+/// other line, and knows no words but `none`.
+pub(crate) fn malformed_for_the_engine(text: &str) -> Option<String> {
+    let line = text.lines().next().unwrap_or_default().replace('\t', " ");
+    let is_known = |word: &str| {
+        let word = word.trim_end_matches('.');
+        word.is_empty() || matches!(word, "none" | "None" | "NONE") || TaskId::parse(word).is_ok()
+    };
+    let all_known = line.split([',', ' ']).all(is_known);
+    (!all_known).then(|| line.trim().to_owned())
+}
+
 /// Returns the tasks that the text of the whole field names, in the order written, each once.
 pub(crate) fn read(text: &str) -> Result<Vec<Named>, Problem> {
     let whole = 0..text.len();

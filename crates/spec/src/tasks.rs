@@ -33,6 +33,9 @@ pub struct Task {
     pub dependencies: Vec<TaskId>,
     /// Where each of the dependencies stands.
     pub dependency_spans: Vec<Span>,
+    /// The first line of the dependencies, where the reference's engine calls it malformed (`contract/core.md §1.9`).
+    /// Nothing but its `malformed-deps` record depends on it.
+    pub malformed_for_the_engine: Option<String>,
     /// The decision and requirement ids that it cites, in the order written.
     pub citations: Vec<String>,
     /// The citations as written.

@@ -3,6 +3,7 @@
 use camino::Utf8Path;
 use orchestrate_core::derive::{ProgressKind, Row, TaskReport, TaskState};
 use orchestrate_core::observed::Observed;
+use orchestrate_spec::Bundle;
 use orchestrate_tower::preflight::read_bundle;
 use orchestrate_tower::step::{Survey, survey};
 
@@ -16,11 +17,11 @@ pub(crate) fn run(directory: &Utf8Path, environment: &Environment, printer: &mut
     let refuse = |failure: Failure| failure.with_exit(FAIL_CLOSED);
     let (bundle, _) = read_bundle(&session.world, &spec).map_err(|reasons| refuse(reasons.into()))?;
     let survey = survey(&session.world, &session.request(spec, true), &bundle).map_err(|fault| refuse(fault.into()))?;
-    print(&survey, &session, printer);
+    print(&bundle, &survey, &session, printer);
     Ok(0)
 }
 
-fn print(survey: &Survey, session: &crate::session::Session, printer: &mut Printer) {
+fn print(bundle: &Bundle, survey: &Survey, session: &crate::session::Session, printer: &mut Printer) {
     if let Observed::Known(history) = &survey.evidence.history {
         for value in &history.refused {
             printer.record(&["refused", "Planwright-Task", value]);
@@ -28,6 +29,11 @@ fn print(survey: &Survey, session: &crate::session::Session, printer: &mut Print
     }
     if let Some(why) = first_unknown(survey) {
         printer.record(&["degraded", "evidence", &why]);
+    }
+    for task in &bundle.tasks {
+        if let Some(text) = &task.malformed_for_the_engine {
+            printer.record(&["malformed-deps", task.id.as_str(), text]);
+        }
     }
     for task in &survey.graph.tasks {
         let Some(report) = survey.state.tasks.get(&task.id) else {

@@ -123,3 +123,30 @@ fn a_problem_points_at_the_offending_part() {
     }
     assert_eq!(read("see above").expect_err("prose").at, 0..9);
 }
+
+#[test]
+fn what_the_engine_calls_malformed() {
+    for text in [
+        "none",
+        "None",
+        "NONE",
+        "none.",
+        "1, 2",
+        "1 2",
+        "",
+        "1,2.5.",
+        "1\nTask 2",
+    ] {
+        assert_eq!(malformed_for_the_engine(text), None, "{text}");
+    }
+    for (text, shown) in [
+        ("Task 1.", "Task 1."),
+        ("1; 2", "1; 2"),
+        ("1 (REQ-A1.8 / D-9; other 7)", "1 (REQ-A1.8 / D-9; other 7)"),
+        ("1, D-9\n  2", "1, D-9"),
+        ("—", "—"),
+        ("1,\tx", "1, x"),
+    ] {
+        assert_eq!(malformed_for_the_engine(text).as_deref(), Some(shown), "{text}");
+    }
+}

@@ -126,6 +126,7 @@ fn task(value: &Task) -> Task {
     value.line = 0;
     value.id_span = Span::default();
     value.dependency_spans = Vec::new();
+    value.malformed_for_the_engine = None;
     for annotation in &mut value.annotations {
         annotation.line = 0;
     }

@@ -30,6 +30,7 @@ fn task(name: &str, title: &str, dependencies: &[&str], section: Section) -> Tas
         deliverables: "one file\nand another".to_owned(),
         done_when: "both are there".to_owned(),
         dependencies: dependencies.iter().map(|name| id(name)).collect(),
+        malformed_for_the_engine: None,
         dependency_spans: Vec::new(),
         citations: vec!["D-1".to_owned(), "REQ-A1.1".to_owned()],
         citations_text: "D-1 · REQ-A1.1".to_owned(),
