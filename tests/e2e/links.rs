@@ -184,7 +184,7 @@ fn a_linked_exclude_file_is_never_written_through() {
     sandbox.wait_for_worker("alpha", "1");
     assert_eq!(
         fs::read_to_string(&exclude).expect("readable"),
-        "*.swp\n/.claude/worktrees/\n.orchestrate*\n"
+        "*.swp\n/.claude/worktrees/\n/.claude/*.local/\n/.claude/*.local.yml\n.orchestrate*\n"
     );
 }
 
@@ -197,6 +197,6 @@ fn an_exclude_file_of_any_bytes_is_kept() {
     sandbox.wait_for_worker("alpha", "1");
     assert_eq!(
         fs::read(&exclude).expect("readable"),
-        b"*.\xe4\xf6\xfc\n/.claude/worktrees/\n.orchestrate*\n"
+        b"*.\xe4\xf6\xfc\n/.claude/worktrees/\n/.claude/*.local/\n/.claude/*.local.yml\n.orchestrate*\n"
     );
 }

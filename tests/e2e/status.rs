@@ -36,6 +36,7 @@ fn every_state_says_why() {
 
           1  landed part                               landed       trailer in [SHORT] on main
           2  committed part                            in progress  1 commit on task-2, not on main
+                                                                    → review planwright/alpha/task-2, and merge it into main
           3  running part                              running      the worker lease of task-3 is held (pid [PID] since [TIME])
           4  blocked part with a … line of a terminal  blocked      needs 2 (in progress) and 3 (running)
           5  free part                                 ready        
@@ -100,4 +101,26 @@ fn a_reader_that_goes_away_is_no_error() {
     let sandbox = sandbox(&alpha());
     let output = sandbox.shell("orchestrate status alpha | head -c 1").exits(0);
     assert_eq!((output.stdout.as_str(), output.stderr.as_str()), ("a", ""));
+}
+
+/// What a step would be stopped by, status says too.
+#[test]
+fn a_spec_whose_sign_off_does_not_hold_has_no_next_task() {
+    let sandbox = sandbox(&alpha());
+    let _ = sandbox.orchestrate(&["status", "alpha"]).exits(0).says("next: 1 ");
+    let text = sandbox.read("specs/alpha/requirements.md");
+    sandbox.write(
+        "specs/alpha/requirements.md",
+        &text.replace("## Goal", "## Goal\n\nMore than was signed."),
+    );
+    let _ = sandbox.commit_all("docs: more");
+    let output = sandbox.orchestrate(&["status", "alpha"]).exits(0);
+    assert!(output.to_string().contains("next: nothing, "), "{output}");
+    let _ = output.says("→ review the change and sign it: orchestrate sign specs/alpha");
+    let value = sandbox
+        .orchestrate(&["status", "alpha", "--format", "json"])
+        .exits(0)
+        .json();
+    assert!(value["closed"].is_string() && value["remedy"].is_string(), "{value}");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(4);
 }

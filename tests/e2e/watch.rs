@@ -63,7 +63,7 @@ fn it_ends_when_nothing_is_ready() {
           1     the worker lease of task-1 is held (pid [PID] since [TIME])
           2     needs 1 (running)
         --- err
-        watch ended: nothing is ready
+        watch ended: nothing is ready: 1: the worker lease of task-1 is held (pid [PID] since [TIME]); 2: needs 1 (running)
         ");
     drop(worker);
     sandbox.wait_for_worker("alpha", "1");

@@ -1,11 +1,9 @@
 //! A bundle that was named on the command line: in the repository at hand, or in any directory.
 
-use std::fs;
-use std::io::ErrorKind;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::{SpecId, printable};
 use orchestrate_core::place::BundleFile;
+use orchestrate_host::specs::{self, FileReading};
 use orchestrate_spec::{BundleFiles, FileText, LARGEST_FILE};
 
 use crate::environment::Environment;
@@ -119,27 +117,24 @@ fn directory(path: &Utf8Path, named: &str) -> Result<(SpecId, Utf8PathBuf), Fail
     Ok((spec, physical))
 }
 
-fn read(directory: &Utf8Path) -> BundleFiles {
-    let file = |file: BundleFile| read_file(&directory.join(file.name()));
-    BundleFiles {
-        requirements: file(BundleFile::Requirements),
-        design: file(BundleFile::Design),
-        tasks: file(BundleFile::Tasks),
-        test_spec: file(BundleFile::TestSpec),
-    }
+/// Returns a bundle's files as they lie in a directory. No link is followed, and nothing of a size is read that no bundle
+/// has.
+pub(crate) fn read(directory: &Utf8Path) -> BundleFiles {
+    each_file(
+        |file| match specs::read_file(&directory.join(file.name()), LARGEST_FILE) {
+            FileReading::Bytes(bytes) => FileText::Present(bytes),
+            FileReading::Absent => FileText::Missing,
+            FileReading::Refused(why) => FileText::Unreadable(why),
+        },
+    )
 }
 
-/// Reads a regular file of a size that a bundle may have. No link is followed.
-fn read_file(path: &Utf8Path) -> FileText {
-    let unreadable = |error: &std::io::Error| FileText::Unreadable(error.to_string());
-    let is_too_large = |length: u64| usize::try_from(length).map_or(true, |length| length > LARGEST_FILE);
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => FileText::Missing,
-        Err(error) => unreadable(&error),
-        Ok(metadata) if !metadata.is_file() => FileText::Unreadable("it is no regular file".to_owned()),
-        Ok(metadata) if is_too_large(metadata.len()) => {
-            FileText::Unreadable(format!("it has {} bytes", metadata.len()))
-        }
-        Ok(_) => fs::read(path).map_or_else(|error| unreadable(&error), FileText::Present),
+/// Returns a bundle's files, each as it is read.
+pub(crate) fn each_file(read: impl Fn(BundleFile) -> FileText) -> BundleFiles {
+    BundleFiles {
+        requirements: read(BundleFile::Requirements),
+        design: read(BundleFile::Design),
+        tasks: read(BundleFile::Tasks),
+        test_spec: read(BundleFile::TestSpec),
     }
 }

@@ -3,9 +3,11 @@
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use orchestrate_config::Settings;
 use orchestrate_core::identifier::{SpecId, UnitName, printable};
+use orchestrate_core::world::World;
 use orchestrate_host::specs;
 use orchestrate_host::world::RealWorld;
 use orchestrate_spec::Status;
+use orchestrate_tower::lock::{self, Held, LockRefusal};
 use orchestrate_tower::preflight::read_bundle;
 use orchestrate_tower::step::StepRequest;
 
@@ -35,6 +37,24 @@ impl Session {
             settings,
             directory: environment.directory.clone(),
         })
+    }
+
+    /// Does a person's act on a bundle under its lock.
+    ///
+    /// # Errors
+    /// When somebody else holds it, or the act fails.
+    pub(crate) fn under_lock<T>(
+        &mut self,
+        spec: &SpecId,
+        printer: &mut Printer,
+        act: impl FnOnce(&mut dyn World, Held<'_>) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let minutes = self.settings.stale_lock_threshold.value.seconds() / 60;
+        let released = lock::with(&mut self.world, spec, minutes, act).map_err(busy)?;
+        if let Some(fault) = released.kept {
+            printer.talk(&format!("warning: {fault}"));
+        }
+        released.value
     }
 
     /// Returns the spec that is meant: the one named, else the current task branch's, else the only open one.
@@ -189,6 +209,18 @@ fn without_dots(path: &Utf8Path) -> Option<Utf8PathBuf> {
         }
     }
     Some(kept)
+}
+
+/// Returns the failure of a lock that could not be taken.
+fn busy(refusal: LockRefusal) -> Failure {
+    match refusal {
+        LockRefusal::Busy(why) => {
+            let failure = Failure::failed(format!("the bundle is busy: {why}"));
+            let hint = why.hint.unwrap_or_else(|| "try again when it is free".to_owned());
+            failure.with_hint(hint)
+        }
+        LockRefusal::Fault(fault) => fault.into(),
+    }
 }
 
 #[cfg(test)]

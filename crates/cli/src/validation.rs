@@ -11,10 +11,10 @@ use std::thread;
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::{SpecId, printable};
 use orchestrate_core::observed::Observed;
-use orchestrate_core::place::BundleFile;
-use orchestrate_host::specs::{self, Baseline, FileReading};
-use orchestrate_spec::{BundleFiles, Examination, FileText, LARGEST_FILE, compare_with_baseline, examine};
+use orchestrate_host::specs::{self, Baseline};
+use orchestrate_spec::{BundleFiles, Examination, FileText, compare_with_baseline, examine};
 
+use crate::bundle_directory;
 use crate::failure::Failure;
 
 pub(crate) use root::Refused;
@@ -151,7 +151,7 @@ pub(crate) fn validate(target: &Target, comparison: Option<&Comparison>) -> Resu
 }
 
 fn examined(spec: SpecId, directory: &Utf8Path, shown: String, earlier: Option<(&BundleFiles, &str)>) -> Examined {
-    let files = read_files(directory);
+    let files = bundle_directory::read(directory);
     let mut examination = examine(&spec, &files);
     if let Some((earlier, reference)) = earlier {
         examination
@@ -166,35 +166,15 @@ fn examined(spec: SpecId, directory: &Utf8Path, shown: String, earlier: Option<(
     }
 }
 
-/// Returns a bundle's files as they lie in a directory.
-fn read_files(directory: &Utf8Path) -> BundleFiles {
-    files(
-        |file| match specs::read_file(&directory.join(file.name()), LARGEST_FILE) {
-            FileReading::Bytes(bytes) => FileText::Present(bytes),
-            FileReading::Absent => FileText::Missing,
-            FileReading::Refused(why) => FileText::Unreadable(why),
-        },
-    )
-}
-
 /// Returns a bundle's files as a commit has them; nothing when it has none of them.
 pub(crate) fn baseline_files(baseline: &Baseline, directory: &Utf8Path) -> Option<BundleFiles> {
-    let found = files(|file| match baseline.file(directory, file) {
+    let found = bundle_directory::each_file(|file| match baseline.file(directory, file) {
         Observed::Known(bytes) => FileText::Present(bytes),
         Observed::Absent(_) => FileText::Missing,
         Observed::Unknown(why) => FileText::Unreadable(why.to_string()),
     });
     let is_there = found.files().iter().any(|(_, text)| **text != FileText::Missing);
     is_there.then_some(found)
-}
-
-fn files(read: impl Fn(BundleFile) -> FileText) -> BundleFiles {
-    BundleFiles {
-        requirements: read(BundleFile::Requirements),
-        design: read(BundleFile::Design),
-        tasks: read(BundleFile::Tasks),
-        test_spec: read(BundleFile::TestSpec),
-    }
 }
 
 /// Returns the results in the order of the items.

@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use crate::evidence::{BranchFacts, BranchSide};
+use crate::branch::{BranchFacts, BranchSide};
 use crate::identifier::CommitId;
 use crate::observed::Observed;
 

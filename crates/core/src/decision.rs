@@ -1,13 +1,34 @@
 //! From the rows' answers to a decision: the first row that decides wins, an unknown one above it keeps the task unknown.
 
 use alloc::format;
+use alloc::vec::Vec;
 
 use crate::answer::{Answer, Finding, Progress, ProgressKind};
-use crate::derive::TaskState;
 use crate::evidence::Evidence;
 use crate::identifier::{CommitId, TaskId};
 use crate::observed::Why;
 use crate::row::Row;
+
+/// The state of one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskState {
+    /// On base.
+    Landed {
+        /// The commit that shows it.
+        commit: CommitId,
+    },
+    /// Held by somebody's work.
+    InProgress(Progress),
+    /// Could not be established; never dispatched.
+    Unknown(Why),
+    /// Nothing holds it and every dependency has landed.
+    Ready,
+    /// Nothing holds it, but these dependencies have not landed.
+    Blocked {
+        /// The dependencies, in the order written.
+        needs: Vec<TaskId>,
+    },
+}
 
 /// What the rows come to.
 #[derive(Debug, Clone)]
@@ -84,8 +105,9 @@ fn held_by_revert(task: &TaskId, landing: &str, by: &CommitId, evidence: &Eviden
         kind: ProgressKind::Reverted,
         detail: format!("{landing}, reverted by {}", by.short()),
         hint: Some(format!(
-            "to have it done again: orchestrate unpark specs/{} {task}",
-            evidence.spec
+            "to have it done again: orchestrate unpark specs/{spec} {task}; if it is to stay undone: orchestrate park \
+             specs/{spec} {task} --in out-of-scope --reason \"…\"",
+            spec = evidence.spec
         )),
     })
 }

@@ -8,34 +8,13 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use crate::answer::{Answer, Finding, Progress, ProgressKind};
+pub use crate::decision::TaskState;
 use crate::decision::{Decision, decide};
 use crate::evidence::Evidence;
 use crate::graph::{Parking, TaskGraph};
 use crate::identifier::{CommitId, TaskId};
-use crate::observed::Why;
 pub use crate::row::Row;
 use crate::row::answer;
-
-/// The state of one task.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TaskState {
-    /// On base.
-    Landed {
-        /// The commit that shows it.
-        commit: CommitId,
-    },
-    /// Held by somebody's work.
-    InProgress(Progress),
-    /// Could not be established; never dispatched.
-    Unknown(Why),
-    /// Nothing holds it and every dependency has landed.
-    Ready,
-    /// Nothing holds it, but these dependencies have not landed.
-    Blocked {
-        /// The dependencies, in the order written.
-        needs: Vec<TaskId>,
-    },
-}
 
 /// One task's state and how it was reached.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use crate::branch::{BranchFacts, BranchSide};
 use crate::content::Content;
 use crate::identifier::{BaseName, CommitId, SpecId, TaskId, Unit};
 use crate::observed::{Observed, Why};
@@ -57,29 +58,6 @@ pub struct History {
     pub walked: usize,
     /// Set when commits are missing (a shallow clone): what was found counts, absence does not.
     pub incomplete: Option<Why>,
-}
-
-/// Where a branch lives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BranchSide {
-    /// `refs/heads/…`
-    Local,
-    /// `refs/remotes/origin/…`
-    Remote,
-}
-
-/// One task branch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BranchFacts {
-    /// Where it lives.
-    pub side: BranchSide,
-    /// Its commit.
-    pub tip: CommitId,
-    /// How many of its commits are on neither base nor its counterpart.
-    pub ahead: usize,
-    /// The commits it has of its own since it started, landed or not.
-    /// Absent where nothing records the start, as with remote branches.
-    pub own: Observed<Vec<CommitId>>,
 }
 
 /// The kernel lock of one unit's worker.

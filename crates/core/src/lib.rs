@@ -7,6 +7,7 @@
 extern crate alloc;
 
 mod answer;
+mod branch;
 mod chains;
 pub mod content;
 mod decision;

@@ -5,7 +5,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::evidence::BranchSide;
+use crate::branch::BranchSide;
 use crate::identifier::{CommitId, Unit};
 use crate::observed::Observed;
 use crate::time::Timestamp;

@@ -261,10 +261,15 @@ fn exclude_our_files(layout: &Layout) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     let is_there = |line: &&str| text.split(|byte| *byte == b'\n').any(|there| there == line.as_bytes());
-    let missing: Vec<&str> = ["/.claude/worktrees/", ".orchestrate*"]
-        .into_iter()
-        .filter(|line| !is_there(line))
-        .collect();
+    let missing: Vec<&str> = [
+        "/.claude/worktrees/",
+        "/.claude/*.local/",
+        "/.claude/*.local.yml",
+        ".orchestrate*",
+    ]
+    .into_iter()
+    .filter(|line| !is_there(line))
+    .collect();
     if missing.is_empty() {
         return Ok(());
     }

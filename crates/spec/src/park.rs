@@ -5,6 +5,7 @@
 
 use orchestrate_core::graph::ParkingPlace;
 use orchestrate_core::identifier::{TaskId, printable};
+use orchestrate_core::words::one_line;
 
 use crate::parking::{Bullet, bullet};
 use crate::text::{Line, Text, is_blank, is_continuation, line_number};
@@ -64,7 +65,11 @@ pub enum ParkError {
 /// When there is no such task or section, the task is parked already, or the reason is empty.
 pub fn park(tasks: &[u8], task: &TaskId, place: ParkingPlace, reason: &str) -> Result<Vec<u8>, ParkError> {
     let source = Source::read(tasks)?;
-    let reason = one_line(reason).ok_or(ParkError::NoReason)?;
+    let reason = one_line(reason);
+    if reason.is_empty() {
+        return Err(ParkError::NoReason);
+    }
+    let reason = printable(&reason);
     if !has_task(&source, task) {
         return Err(ParkError::NoTask(task.clone()));
     }
@@ -138,15 +143,6 @@ pub fn unpark(tasks: &[u8], task: &TaskId) -> Result<Vec<u8>, ParkError> {
     // The blank line that stood before it and the one behind it would be two.
     let stands_apart = start.checked_sub(1).is_some_and(is_blank_line) && is_blank_line(end);
     Ok(source.replace(start..end + usize::from(stands_apart), ""))
-}
-
-/// Returns the words of the text on one line, free of control characters; nothing where there is none.
-fn one_line(text: &str) -> Option<String> {
-    let words: Vec<&str> = text
-        .split(|character: char| character.is_whitespace() || character.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
-    (!words.is_empty()).then(|| printable(&words.join(" ")))
 }
 
 /// The file that is changed: its bytes, and its text without a byte order mark.

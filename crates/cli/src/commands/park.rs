@@ -12,7 +12,6 @@ use orchestrate_host::authored::replace_files;
 use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::park::{self as parking, ParkError};
 use orchestrate_spec::{BundleFiles, BundleTexts, FormatVersion};
-use orchestrate_tower::lock::{self, LockRefusal};
 use orchestrate_tower::preflight::{read_bundle, whole_bundle};
 
 use super::redo;
@@ -77,19 +76,13 @@ fn run(
     act: &Act<'_>,
     printer: &mut Printer,
 ) -> Result<u8, Failure> {
-    let minutes = session.settings.stale_lock_threshold.value.seconds() / 60;
     let layout = session.world.repository().layout.clone();
     // What can refuse refuses before anything is written, the lock included; under the lock it is read again.
     changed(&session.world, &spec, &task, act)?;
-    let released = lock::with(&mut session.world, &spec, minutes, |world, held| {
+    session.under_lock(&spec, printer, |world, held| {
         let tasks = changed(&*world, held.spec(), &task, act)?;
         replace_files(&layout, held.spec(), &[(BundleFile::Tasks, tasks)]).map_err(Failure::from)
-    })
-    .map_err(busy)?;
-    if let Some(fault) = released.kept {
-        printer.talk(&format!("warning: {fault}"));
-    }
-    released.value?;
+    })?;
     let said = match act {
         Act::Park(place, _) => format!("parked task {task} of specs/{spec} under {}", place.section()),
         Act::Unpark => format!("task {task} of specs/{spec} is parked no longer"),
@@ -159,17 +152,5 @@ fn refused(spec: &SpecId, task: &TaskId, error: &ParkError) -> Failure {
             place.section()
         )),
         ParkError::NotText { .. } | ParkError::OpenFence(_) => Failure::failed(message),
-    }
-}
-
-/// Returns the failure of a lock that could not be taken.
-pub(super) fn busy(refusal: LockRefusal) -> Failure {
-    match refusal {
-        LockRefusal::Busy(why) => {
-            let failure = Failure::failed(format!("the bundle is busy: {why}"));
-            let hint = why.hint.unwrap_or_else(|| "try again when it is free".to_owned());
-            failure.with_hint(hint)
-        }
-        LockRefusal::Fault(fault) => fault.into(),
     }
 }

@@ -7,10 +7,8 @@ use orchestrate_core::identifier::{CommitId, SpecId, TaskId};
 use orchestrate_core::world::Fault;
 use orchestrate_spec::Bundle;
 use orchestrate_tower::claims;
-use orchestrate_tower::lock;
 use orchestrate_tower::step::survey;
 
-use super::park::busy;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::Session;
@@ -46,15 +44,9 @@ pub(super) fn want_again(
     reverts: &BTreeSet<CommitId>,
     printer: &mut Printer,
 ) -> Result<(), Failure> {
-    let minutes = session.settings.stale_lock_threshold.value.seconds() / 60;
-    let released = lock::with(&mut session.world, spec, minutes, |world, held| {
-        claims::want_again(world, held.spec(), task, reverts)
-    })
-    .map_err(busy)?;
-    if let Some(fault) = released.kept {
-        printer.talk(&format!("warning: {fault}"));
-    }
-    released.value?;
+    session.under_lock(spec, printer, |world, held| {
+        claims::want_again(world, held.spec(), task, reverts).map_err(Failure::from)
+    })?;
     printer.line(&format!(
         "task {task} of specs/{spec} may be done again on this machine, although it was reverted"
     ));

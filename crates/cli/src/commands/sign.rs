@@ -12,7 +12,6 @@ use orchestrate_spec::brief::{parse_sign_off, recorded_anchors};
 use orchestrate_spec::{
     Bundle, BundleFiles, BundleTexts, Diagnostic, FileText, Status, compare_with_baseline, examine, with_excerpts,
 };
-use orchestrate_tower::lock;
 use orchestrate_tower::preflight::{file_text, working_files};
 
 use crate::environment::Environment;
@@ -291,9 +290,8 @@ fn walk(
 fn write(session: &mut Session, matter: &Matter, signing: &Signing, printer: &mut Printer) -> Result<(), Failure> {
     let spec = &matter.spec;
     stands_well(session, spec)?;
-    let minutes = session.settings.stale_lock_threshold.value.seconds() / 60;
     let layout = session.world.repository().layout.clone();
-    let released = lock::with(&mut session.world, spec, minutes, |world, held| {
+    session.under_lock(spec, printer, |world, held| {
         let (now, brief) = read(&*world, held.spec())?;
         let then = BundleFiles::from(matter.files.texts.clone());
         let mut changed: Vec<String> = now
@@ -318,12 +316,7 @@ fn write(session: &mut Session, matter: &Matter, signing: &Signing, printer: &mu
             let hint = format!("mend that, then orchestrate sign specs/{spec} completes it");
             failure.with_hint(hint)
         })
-    })
-    .map_err(super::park::busy)?;
-    if let Some(fault) = released.kept {
-        printer.talk(&format!("warning: {fault}"));
-    }
-    released.value?;
+    })?;
     if let Err(fault) = authored::forget_progress(&layout, spec) {
         printer.talk(&format!("warning: {fault}"));
     }

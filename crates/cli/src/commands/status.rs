@@ -4,8 +4,9 @@ use orchestrate_core::derive::{Answer, Finding, Row, TaskReport, TaskState};
 use orchestrate_core::exit;
 use orchestrate_core::graph::TaskNode;
 use orchestrate_core::identifier::TaskId;
-use orchestrate_core::plan::{waits_for, word};
+use orchestrate_core::plan::{NoDispatch, waits_for, word};
 use orchestrate_spec::{Bundle, Status};
+use orchestrate_tower::gate;
 use orchestrate_tower::preflight::read_bundle;
 use orchestrate_tower::step::{Survey, survey};
 use serde_json::json;
@@ -20,16 +21,25 @@ use crate::session::Session;
 pub(crate) fn run(spec: Option<&str>, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
     let session = Session::open(environment, &environment.directory, printer)?;
     let spec = session.resolve_spec(spec)?;
-    let (bundle, _) = read_bundle(&session.world, &spec)?;
-    let survey = survey(&session.world, &session.request(spec, true), &bundle)?;
+    let (bundle, texts) = read_bundle(&session.world, &spec)?;
+    let survey = survey(&session.world, &session.request(spec.clone(), true), &bundle)?;
+    let closed = is_open(&bundle)
+        .then(|| gate::compare(&session.world, &spec, &survey.evidence.base, &texts))
+        .and_then(Result::err);
     match printer.format() {
-        Format::Json => print_json(&bundle, &survey, printer),
-        Format::Human => print_text(&bundle, &survey, printer),
+        Format::Json => print_json(&bundle, &survey, closed.as_ref(), printer),
+        Format::Human => print_text(&bundle, &survey, closed.as_ref(), printer),
     }
     Ok(exit::DONE)
 }
 
-fn print_text(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
+/// Returns whether tasks of the bundle may be dispatched, if its sign-off holds.
+fn is_open(bundle: &Bundle) -> bool {
+    matches!(bundle.status, Status::Ready | Status::Active)
+}
+
+/// `closed` is why the sign-off gate would stop a step.
+fn print_text(bundle: &Bundle, survey: &Survey, closed: Option<&NoDispatch>, printer: &mut Printer) {
     printer.line(&headline(bundle, survey));
     printer.line("");
     let id_width = widest(survey, |task| task.id.as_str().chars().count());
@@ -53,7 +63,10 @@ fn print_text(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
         }
     }
     printer.line("");
-    printer.line(&next_line(bundle, survey));
+    printer.line(&next_line(bundle, survey, closed));
+    if let Some(remedy) = closed.and_then(NoDispatch::remedy) {
+        printer.line(&format!("→ {remedy}"));
+    }
 }
 
 fn headline(bundle: &Bundle, survey: &Survey) -> String {
@@ -84,13 +97,18 @@ fn headline(bundle: &Bundle, survey: &Survey) -> String {
     parts.join(" · ")
 }
 
-fn next_line(bundle: &Bundle, survey: &Survey) -> String {
+fn next_line(bundle: &Bundle, survey: &Survey, closed: Option<&NoDispatch>) -> String {
     let path: Vec<String> = survey.graph.critical_path().iter().map(ToString::to_string).collect();
-    let is_open = matches!(bundle.status, Status::Ready | Status::Active);
-    let next = match orchestrate_core::select::select(&survey.graph, &survey.state) {
-        Some(_) if !is_open => format!("nothing, the spec is {}", bundle.status),
-        Some(choice) => choice.task.to_string(),
-        None => "nothing is ready".to_owned(),
+    let open = survey.graph.tasks.len() - survey.state.landed().len();
+    let next = match (orchestrate_core::select::select(&survey.graph, &survey.state), closed) {
+        (Some(_), _) if bundle.status == Status::Draft => {
+            format!("nothing, the spec is a Draft (orchestrate sign specs/{})", bundle.spec)
+        }
+        (Some(_), _) if !is_open(bundle) => format!("nothing, the spec is {}", bundle.status),
+        (Some(_), Some(closed)) => format!("nothing, {closed}"),
+        (Some(choice), None) => choice.task.to_string(),
+        (None, _) if open == 0 => "nothing, every task has landed".to_owned(),
+        (None, _) => "nothing is ready".to_owned(),
     };
     format!(
         "next: {next} · critical path {} · base {} at {}",
@@ -145,7 +163,7 @@ fn cut(title: &str, width: usize) -> String {
     format!("{start}…{end}")
 }
 
-fn print_json(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
+fn print_json(bundle: &Bundle, survey: &Survey, closed: Option<&NoDispatch>, printer: &mut Printer) {
     let tasks: Vec<serde_json::Value> = survey
         .graph
         .tasks
@@ -168,6 +186,7 @@ fn print_json(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
     printer.json(&json!({
         "schema": 1, "spec": bundle.spec, "status": bundle.status.to_string(), "gathered": survey.evidence.now,
         "base": { "name": base.name, "commit": base.commit, "counterpart": base.counterpart },
+        "closed": closed.map(ToString::to_string), "remedy": closed.and_then(NoDispatch::remedy),
         "critical_path": survey.graph.critical_path(), "tasks": tasks,
     }));
 }

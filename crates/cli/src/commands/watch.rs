@@ -27,19 +27,20 @@ pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer:
         printer,
         spec,
         last: None,
+        idle: None,
         code: 0,
     };
     let reason = driver::run(&paths, interval, || watched.step()).map_err(|error| match error {
         DriverError::Step(failure) => failure,
         DriverError::Illegal(event) => Failure::failed(format!("the watch loop failed: {event}")),
     })?;
-    let ended = match reason {
-        StopReason::NothingReady => "watch ended: nothing is ready",
-        StopReason::Halted => "watch ended: a person is needed",
-        StopReason::Interrupted => "watch ended: interrupted",
+    let why = match reason {
+        StopReason::NothingReady => watched.idle.unwrap_or_else(|| "nothing is ready".to_owned()),
+        StopReason::Halted => "a person is needed".to_owned(),
+        StopReason::Interrupted => "interrupted".to_owned(),
     };
     let code = watched.code;
-    printer.talk(ended);
+    printer.talk(&format!("watch ended: {why}"));
     Ok(code)
 }
 
@@ -50,6 +51,8 @@ struct Watched<'a> {
     printer: &'a mut Printer,
     spec: SpecId,
     last: Option<String>,
+    /// Why the last step found nothing to do, each open task with what it waits for.
+    idle: Option<String>,
     code: u8,
 }
 
@@ -62,6 +65,12 @@ impl Watched<'_> {
             report::print(&advance, self.printer);
         }
         self.last = Some(said);
+        self.idle = match &advance.report.outcome {
+            StepOutcome::Nothing(NoDispatch::Idle(reason)) => Some(reason.to_string()),
+            StepOutcome::Nothing(NoDispatch::Hold(_) | NoDispatch::Halt(_))
+            | StepOutcome::Dispatched(_)
+            | StepOutcome::WouldDispatch { .. } => None,
+        };
         self.code = report::exit_code(&advance.report, self.arguments.detailed_exitcode);
         Ok(class)
     }

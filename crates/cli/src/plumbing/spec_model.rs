@@ -2,6 +2,7 @@
 
 use camino::Utf8Path;
 use orchestrate_core::identifier::printable;
+use orchestrate_core::words::one_line;
 use orchestrate_spec::{Bundle, Decision, FileText, Requirement, Task, examine};
 
 use super::FAIL_CLOSED;
@@ -60,8 +61,8 @@ fn print_requirement(requirement: &Requirement, printer: &mut Printer) {
         printer.record(&["REQCITE", &requirement.id, cited]);
     }
     let state = if requirement.superseded { "superseded" } else { "live" };
-    let text = folded(&without_marks(&folded(&requirement.text)));
-    printer.record(&["REQ", &requirement.id, &folded(&requirement.group), state, &text]);
+    let text = one_line(&without_marks(&one_line(&requirement.text)));
+    printer.record(&["REQ", &requirement.id, &one_line(&requirement.group), state, &text]);
 }
 
 /// Returns a requirement's text without its citation and its pointers to what replaces it.
@@ -78,7 +79,7 @@ fn without_marks(text: &str) -> String {
 
 fn print_decision(decision: &Decision, printer: &mut Printer) {
     let origin = decision.origin.as_deref().unwrap_or_default();
-    printer.record(&["DEC", &decision.id, &folded(origin), &folded(&decision.title)]);
+    printer.record(&["DEC", &decision.id, &one_line(origin), &one_line(&decision.title)]);
     let fields = [
         ("decision", &decision.decision),
         ("alternatives", &decision.alternatives),
@@ -89,7 +90,7 @@ fn print_decision(decision: &Decision, printer: &mut Printer) {
 
 fn print_task(task: &Task, printer: &mut Printer) {
     let id = task.id.as_str();
-    printer.record(&["TASK", id, task.section.name(), &folded(&task.title)]);
+    printer.record(&["TASK", id, task.section.name(), &one_line(&task.title)]);
     let fields = [("deliverables", &task.deliverables), ("donewhen", &task.done_when)];
     print_fields("TASKFIELD", id, &fields, printer);
     for dependency in &task.dependencies {
@@ -103,17 +104,8 @@ fn print_task(task: &Task, printer: &mut Printer) {
 
 fn print_fields(tag: &str, id: &str, fields: &[(&str, &String)], printer: &mut Printer) {
     for (name, text) in fields.iter().filter(|(_, text)| !text.is_empty()) {
-        printer.record(&[tag, id, name, &folded(text)]);
+        printer.record(&[tag, id, name, &one_line(text)]);
     }
-}
-
-/// Returns the text on one line: controls and line breaks are blanks, and of blanks that follow each other one is left.
-fn folded(text: &str) -> String {
-    let words: Vec<&str> = text
-        .split(|character: char| character.is_whitespace() || character.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
-    words.join(" ")
 }
 
 #[cfg(test)]
@@ -129,7 +121,7 @@ mod tests {
             ("a\tb\u{1b}\n  c", "a b c"),
         ];
         for (text, expected) in cases {
-            assert_eq!(folded(&without_marks(&folded(text))), expected, "{text}");
+            assert_eq!(one_line(&without_marks(&one_line(text))), expected, "{text}");
         }
     }
 

@@ -64,15 +64,6 @@ fn broken(line: &str, width: usize) -> Vec<String> {
         .collect()
 }
 
-/// Returns the words of a text on one line.
-pub(crate) fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text
-        .split(|character: char| character.is_whitespace() || character.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
-    words.join(" ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,13 +2,13 @@
 
 use orchestrate_core::identifier::SpecId;
 use orchestrate_core::place::BundleFile;
+use orchestrate_core::words::one_line;
 use orchestrate_spec::brief::{
     Freshness, RecordClass, append_record, freshness, parse_sign_off, render_expression_only, render_sign_off,
 };
 use orchestrate_spec::edit::with_changelog_entry;
 use orchestrate_spec::{BundleTexts, ChangelogEntry};
 
-use super::pages::one_line;
 use super::subject::{Files, Purpose, as_ready};
 
 /// What a person has chosen.

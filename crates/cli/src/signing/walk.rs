@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use orchestrate_core::words::one_line;
 use orchestrate_spec::brief::RecordClass;
 
 use super::pages::{self, Size};
@@ -291,7 +292,7 @@ impl Walk {
         if line == "b" {
             return self.ask_class();
         }
-        let words = pages::one_line(line);
+        let words = one_line(line);
         if words.is_empty() {
             return vec![Effect::Ask(words_prompt(class))];
         }

@@ -1,12 +1,12 @@
 //! Rows 3 ★ and 7: the commits that the unit's branches have of their own.
 
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 
 use super::landing::{landed_unless_undone, reverts};
 use crate::answer::{Answer, Finding, Progress, ProgressKind};
 use crate::evidence::{BranchFacts, BranchSide, Evidence};
-use crate::identifier::{TaskId, Unit};
+use crate::identifier::{TaskId, Unit, UnitName};
 use crate::observed::{Observed, Why};
 use crate::words::count;
 
@@ -76,6 +76,14 @@ fn landed(task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence) 
     }
 }
 
+fn branch_of(unit: &Unit, evidence: &Evidence) -> String {
+    let name = UnitName {
+        spec: evidence.spec.clone(),
+        unit: unit.clone(),
+    };
+    name.branch()
+}
+
 fn waiting(_task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
     let place = match facts.side {
         BranchSide::Local => "",
@@ -94,6 +102,10 @@ fn waiting(_task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence
             count(facts.ahead, "commit"),
             evidence.base.name
         ),
-        hint: None,
+        hint: Some(format!(
+            "review {}, and merge it into {}",
+            branch_of(unit, evidence),
+            evidence.base.name
+        )),
     }))
 }

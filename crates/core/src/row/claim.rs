@@ -115,6 +115,17 @@ fn our_claim(unit: &Unit, records: &UnitRecords, evidence: &Evidence) -> Option<
 }
 
 fn printed(record: &DispatchRecord) -> Progress {
+    if record.launch.argv.is_empty() {
+        return Progress {
+            kind: ProgressKind::Claimed,
+            detail: "no agent was installed, so it was left to a person to start one".to_string(),
+            hint: Some(format!(
+                "start an agent in .claude/worktrees/{} with the prompt that was named, or let it be dispatched again: {}",
+                record.name().worktree(),
+                clear_command(&record.unit, &record.spec)
+            )),
+        };
+    }
     Progress {
         kind: ProgressKind::Claimed,
         detail: "its launch command was printed and nobody has started it".to_string(),

@@ -14,7 +14,8 @@ use crate::words::count;
 
 /// Row 5.
 pub(super) fn rebased(task: &TaskId, evidence: &Evidence) -> Answer {
-    ask(task, evidence, |unit, content| match content {
+    let no = "not each commit of it is on base as another one";
+    ask(task, evidence, no, |unit, content| match content {
         Content::Rebased(on_base) => {
             let detail = format!(
                 "{} of task-{unit} on {} as {}",
@@ -30,7 +31,8 @@ pub(super) fn rebased(task: &TaskId, evidence: &Evidence) -> Answer {
 
 /// Row 6.
 pub(super) fn squashed(task: &TaskId, evidence: &Evidence) -> Answer {
-    ask(task, evidence, |unit, content| match content {
+    let no = "what it changes together is not on base";
+    ask(task, evidence, no, |unit, content| match content {
         Content::Squashed(commit) => Some((
             [commit.clone()].to_vec(),
             format!("task-{unit} is on {} in {}", evidence.base.name, commit.short()),
@@ -46,16 +48,17 @@ pub(super) fn squashed(task: &TaskId, evidence: &Evidence) -> Answer {
 fn ask(
     task: &TaskId,
     evidence: &Evidence,
+    no: &str,
     landing: impl Fn(&Unit, &Content) -> Option<(Vec<CommitId>, String)>,
 ) -> Answer {
-    let mut result = Answer::No("no branch to compare with base".to_string());
+    let mut result = Answer::No("no branch with commits beyond base".to_string());
     for (unit, content) in evidence.content.iter().filter(|(unit, _)| unit.contains(task)) {
         let answer = match content {
             Observed::Known(content) => landing(unit, content).map_or_else(
-                || Answer::No(format!("the changes of task-{unit} are not on {}", evidence.base.name)),
+                || Answer::No(format!("task-{unit}: {no}")),
                 |(on_base, detail)| landed(task, evidence, &on_base, detail),
             ),
-            Observed::Absent(why) => Answer::No(why.reason.clone()),
+            Observed::Absent(why) => Answer::No(format!("not asked: {}", why.reason)),
             Observed::Unknown(why) => Answer::Unknown(why.clone()),
         };
         match (&result, answer) {

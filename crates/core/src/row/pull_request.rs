@@ -36,7 +36,7 @@ pub(super) fn open(task: &TaskId, evidence: &Evidence) -> Answer {
                 if *draft { ", draft" } else { "" },
                 pull_request.checks.words()
             ),
-            hint: None,
+            hint: Some(format!("review PR #{} and merge it", pull_request.number)),
         }))),
         PullRequestState::Merged(_) | PullRequestState::Closed => None,
     })

@@ -9,6 +9,7 @@ use crate::answer::Answer;
 use crate::evidence::Evidence;
 use crate::identifier::{CommitId, TaskId};
 use crate::observed::Observed;
+use crate::words::count;
 
 pub(super) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
     let history = match &evidence.history {
@@ -33,8 +34,8 @@ pub(super) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
         ),
         (None, Some(why)) => Answer::Unknown(why.clone()),
         (None, None) => Answer::No(format!(
-            "walked {} commits of {} at {}",
-            history.walked,
+            "walked {} of {} at {}",
+            count(history.walked, "commit"),
             evidence.base.name,
             evidence.base.commit.short()
         )),

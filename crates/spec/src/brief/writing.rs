@@ -4,6 +4,7 @@
 //! on the `Anchor:` line, since a command on a line of its own may not have a carriage return (`contract/core.md §3.5`).
 
 use orchestrate_core::identifier::SpecId;
+use orchestrate_core::words::one_line;
 
 use super::reason::BriefErrorReason;
 use super::{content_anchor, parse_sign_off};
@@ -34,7 +35,7 @@ pub enum SignOffError {
 /// # Errors
 /// When the texts cannot be hashed, or the lens pass is empty.
 pub fn render_sign_off(spec: &SpecId, texts: &BundleTexts, lens_pass: &str) -> Result<String, SignOffError> {
-    let lens_pass = one_line(lens_pass).ok_or(SignOffError::NoLensPass)?;
+    let lens_pass = words(lens_pass, SignOffError::NoLensPass)?;
     let anchor = anchor_lines(spec, texts)?;
     Ok(format!("Class: meaning\nLens-pass: {lens_pass}\n{anchor}"))
 }
@@ -51,8 +52,8 @@ pub fn render_expression_only(
     changelog_line: &str,
     why: &str,
 ) -> Result<String, SignOffError> {
-    let changelog_line = one_line(changelog_line).ok_or(SignOffError::NoChangelog)?;
-    let why = one_line(why).ok_or(SignOffError::NoReason)?;
+    let changelog_line = words(changelog_line, SignOffError::NoChangelog)?;
+    let why = words(why, SignOffError::NoReason)?;
     let anchor = anchor_lines(spec, texts)?;
     // The bold leads keep both texts from being a heading, a fence or a key of the record.
     Ok(format!(
@@ -64,15 +65,6 @@ fn anchor_lines(spec: &SpecId, texts: &BundleTexts) -> Result<String, AnchorErro
     let anchor = content_anchor(texts)?;
     let command = AnchorForm::Canonical.command(spec);
     Ok(format!("Anchor: `{anchor}` — computed as\n`{command}`\n"))
-}
-
-/// Returns the words of a text, on one line.
-fn one_line(text: &str) -> Option<String> {
-    let words: Vec<&str> = text
-        .split(|character: char| character.is_whitespace() || character.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
-    (!words.is_empty()).then(|| words.join(" "))
 }
 
 /// Why a record cannot be added to a brief.
@@ -141,4 +133,10 @@ fn with_command_on_the_anchor_line(record: &str) -> String {
         .rsplit_once('\n')
         .and_then(|(above, command)| Some(format!("{} ({command})\n", above.strip_suffix(" — computed as")?)));
     joined.unwrap_or_else(|| record.to_owned())
+}
+
+/// Returns the text on one line.
+fn words(text: &str, missing: SignOffError) -> Result<String, SignOffError> {
+    let words = one_line(text);
+    if words.is_empty() { Err(missing) } else { Ok(words) }
 }
