@@ -128,12 +128,12 @@ fn a_bad_line_costs_its_key_and_is_named() {
 #[test]
 fn a_name_that_is_no_key_is_answered_with_the_one_that_was_meant() {
     let sandbox = layered(b"");
-    check!(sandbox, sandbox.orchestrate(&["config", "get", "max_paralel"]), @r"
+    check!(sandbox, sandbox.orchestrate(&["config", "get", "max_paralel"]), @r#"
         exit 2
         --- err
-        error: the key is set in no layer of the configuration
+        error: there is no key "max_paralel"
         hint: orchestrate config get max_parallel_units
-        ");
+        "#);
     let _ = sandbox
         .orchestrate(&["config", "get", "Max"])
         .exits(2)

@@ -121,19 +121,21 @@ impl Session {
         {
             return Ok(unit.spec);
         }
-        let open: Vec<SpecId> = self.bundles().into_iter().filter(|spec| self.is_open(spec)).collect();
-        match open.as_slice() {
-            [only] => Ok(only.clone()),
-            [] => {
-                let known: Vec<String> = self.bundles().iter().map(|spec| format!("specs/{spec}")).collect();
-                let hint = if known.is_empty() {
-                    "there is no bundle under specs/ in the primary checkout".to_owned()
-                } else {
-                    format!("name the one you mean: {}", known.join(", "))
-                };
-                Err(Failure::halted("no bundle under specs/ is open (Ready)").with_hint(hint))
+        let known = self.bundles();
+        let open: Vec<SpecId> = known.iter().filter(|spec| self.is_open(spec)).cloned().collect();
+        match (open.as_slice(), known.as_slice()) {
+            // The only one there is can only be meant, whatever its status.
+            ([only], _) | ([], [only]) => Ok(only.clone()),
+            ([], []) => Err(
+                Failure::halted("there is no bundle under specs/ in the primary checkout")
+                    .with_hint("orchestrate new NAME writes one to go on from"),
+            ),
+            ([], several) => {
+                let names: Vec<String> = several.iter().map(|spec| format!("specs/{spec}")).collect();
+                Err(Failure::halted("no bundle under specs/ is open (Ready)")
+                    .with_hint(format!("name the one you mean: {}", names.join(", "))))
             }
-            several => {
+            (several, _) => {
                 let names: Vec<&str> = several.iter().map(SpecId::as_str).collect();
                 Err(
                     Failure::halted(format!("several bundles are open: {}", names.join(", "))).with_hint(format!(

@@ -5,6 +5,7 @@ use orchestrate_config::explanation::{Explanation, LayerReport, Origin, Says};
 use orchestrate_config::foreign::{Recognised, recognise, suggestion};
 use orchestrate_config::{Configuration, ConfigurationError, KEYS, Key, Warning};
 use orchestrate_core::exit;
+use orchestrate_core::identifier::printable;
 use orchestrate_host::repository;
 use serde_json::{Value, json};
 
@@ -80,11 +81,17 @@ fn get(key: &str, explain: bool, environment: &Environment, printer: &mut Printe
 fn no_value(key: &str, error: LookupError) -> Failure {
     let failure = Failure::usage(error.to_string());
     match (suggestion(key), recognise(key)) {
-        (Some(near), Recognised::Unknown(_)) => failure.with_hint(format!("orchestrate config get {near}")),
+        (near, Recognised::Unknown(_)) => {
+            let hint = near.map_or_else(
+                || "orchestrate config list".to_owned(),
+                |near| format!("orchestrate config get {near}"),
+            );
+            Failure::usage(format!("there is no key {:?}", printable(key))).with_hint(hint)
+        }
         (_, Recognised::Foreign) => {
             Failure::failed(error.to_string()).with_hint("orchestrate does not read it; planwright has its default")
         }
-        (_, Recognised::Ours(_) | Recognised::Unknown(_)) => failure.with_hint("orchestrate config list"),
+        (_, Recognised::Ours(_)) => failure.with_hint("orchestrate config list"),
     }
 }
 
