@@ -51,3 +51,26 @@ fn the_detailed_exit_codes_tell_idle_capped_and_held_apart() {
     }
     assert_eq!(code(&sandbox), (0, 10), "idle");
 }
+
+/// What could not be told was not done: a full disk behind a pipe must not look like a success.
+#[test]
+fn output_that_cannot_be_written_is_a_failure() {
+    let sandbox = sandbox(&single());
+    for command in [
+        "status alpha",
+        "graph alpha",
+        "validate",
+        "plumbing spec-anchor specs/alpha",
+        "config list",
+    ] {
+        let output = sandbox.shell(&format!("orchestrate {command} > /dev/full"));
+        assert_eq!(output.exit, 1, "{command}: {output}");
+        assert!(
+            output.to_string().contains("cannot write to standard output"),
+            "{output}"
+        );
+        // Whoever reads only the first lines wants no more, and nothing is wrong.
+        let output = sandbox.shell(&format!("orchestrate {command} | true"));
+        assert_eq!(output.exit, 0, "{command}: {output}");
+    }
+}

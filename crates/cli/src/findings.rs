@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 use orchestrate_core::finding::BundleFinding;
-use orchestrate_core::identifier::printable;
+use orchestrate_core::identifier::{is_printable, printable};
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthChar;
 
@@ -139,13 +139,10 @@ struct Cell {
 
 impl Cell {
     fn of(character: char) -> Self {
-        let shown = if character == '\t' {
-            ' '
-        } else if printable(character.encode_utf8(&mut [0; 4])) == "?" && character != '?' && !character.is_whitespace()
-        {
-            '\u{fffd}'
-        } else {
-            character
+        let shown = match character {
+            '\t' => ' ',
+            character if is_printable(character) => character,
+            _ => '\u{fffd}',
         };
         Self {
             shown,

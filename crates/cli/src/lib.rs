@@ -32,7 +32,7 @@ pub fn run() -> ExitCode {
     let mut printer = Printer::new(arguments.format());
     let result = Environment::read().and_then(|environment| commands::run(arguments, &environment, &mut printer));
     match result {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => ExitCode::from(printer.exit(code)),
         Err(failure) => ExitCode::from(printer.failure(&failure)),
     }
 }

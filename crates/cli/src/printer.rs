@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write};
 
-use orchestrate_core::identifier::printable;
+use orchestrate_core::exit;
+use orchestrate_core::identifier::{is_printable, printable};
 
 use crate::arguments::Format;
 use crate::failure::{Failure, Unreadable};
@@ -13,6 +14,8 @@ use crate::findings::Paint;
 pub(crate) struct Printer {
     format: Format,
     closed: bool,
+    /// Data was lost that somebody wanted.
+    lost: bool,
     told: BTreeSet<String>,
 }
 
@@ -21,6 +24,7 @@ impl Printer {
         Self {
             format,
             closed: false,
+            lost: false,
             told: BTreeSet::new(),
         }
     }
@@ -47,7 +51,7 @@ impl Printer {
 
     /// Prints one value as JSON on one line.
     pub(crate) fn json(&mut self, value: &serde_json::Value) {
-        self.raw(format!("{value}\n").as_bytes());
+        self.raw(format!("{}\n", without_controls(&value.to_string())).as_bytes());
     }
 
     /// Prints a text that was made for the screen, line breaks included.
@@ -70,6 +74,7 @@ impl Printer {
             // A reader that went away wants no more; anything else is told once.
             self.closed = true;
             if error.kind() != ErrorKind::BrokenPipe {
+                self.lost = true;
                 self.talk(&format!("error: cannot write to standard output: {error}"));
             }
         }
@@ -86,6 +91,15 @@ impl Printer {
     pub(crate) fn talk_once(&mut self, text: &str) {
         if self.told.insert(text.to_owned()) {
             self.talk(text);
+        }
+    }
+
+    /// Returns the exit code of a command that ended so: what could not be told was not done.
+    pub(crate) fn exit(&self, code: u8) -> u8 {
+        if self.lost && code == exit::DONE {
+            exit::FAILED
+        } else {
+            code
         }
     }
 
@@ -108,5 +122,31 @@ impl Printer {
             self.talk(&format!("hint: {hint}"));
         }
         failure.exit
+    }
+}
+
+/// Returns JSON in which what could drive a terminal is escaped: such characters stand in strings only.
+fn without_controls(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        if is_printable(character) {
+            text.push(character);
+        } else {
+            text.push_str(&format!("\\u{:04x}", u32::from(character)));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_that_is_shown_drives_no_terminal_and_says_the_same() {
+        let value = serde_json::json!({ "title": "a\u{9b}2J\u{7f}\u{202e}b\u{1b}\nc — é 漢" });
+        let shown = without_controls(&value.to_string());
+        assert!(shown.chars().all(is_printable), "{shown}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).expect("JSON"), value);
     }
 }

@@ -289,16 +289,24 @@ impl BackendName {
     }
 }
 
+/// Returns whether a character may be shown to people as it is: no control, no line end of any kind, and nothing that
+/// turns the direction of text around.
+#[must_use]
+pub fn is_printable(character: char) -> bool {
+    let ends_a_line = matches!(character, '\u{2028}' | '\u{2029}');
+    let turns_around = matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    );
+    !character.is_control() && !ends_a_line && !turns_around
+}
+
 /// Returns the text with every control character removed, for people; `?` when nothing is left
 /// (`contract/core.md §0.2`, A-9: by code point, so that other scripts survive). The controls that turn the direction
 /// of text around go too (law L8): with them a line can show another text than it holds.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let turns_around = |character: char| matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let kept: String = text
-        .chars()
-        .filter(|character| !character.is_control() && !turns_around(*character))
-        .collect();
+    let kept: String = text.chars().filter(|character| is_printable(*character)).collect();
     if kept.trim().is_empty() { "?".to_string() } else { kept }
 }
 

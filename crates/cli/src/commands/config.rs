@@ -81,7 +81,7 @@ fn get(key: &str, explain: bool, environment: &Environment, printer: &mut Printe
 fn no_value(key: &str, error: LookupError) -> Failure {
     let failure = Failure::usage(error.to_string());
     match (suggestion(key), recognise(key)) {
-        (near, Recognised::Unknown(_)) => {
+        (near, Recognised::Unknown(_)) if error == LookupError::Unset => {
             let hint = near.map_or_else(
                 || "orchestrate config list".to_owned(),
                 |near| format!("orchestrate config get {near}"),
@@ -91,7 +91,7 @@ fn no_value(key: &str, error: LookupError) -> Failure {
         (_, Recognised::Foreign) => {
             Failure::failed(error.to_string()).with_hint("orchestrate does not read it; planwright has its default")
         }
-        (_, Recognised::Ours(_)) => failure.with_hint("orchestrate config list"),
+        (_, Recognised::Ours(_) | Recognised::Unknown(_)) => failure.with_hint("orchestrate config list"),
     }
 }
 

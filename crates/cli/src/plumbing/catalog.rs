@@ -3,6 +3,7 @@
 use camino::Utf8Path;
 use orchestrate_config::Layer;
 use orchestrate_config::catalog::{self, CatalogReading};
+use orchestrate_core::identifier::printable;
 use orchestrate_host::overlay::{self, OverlayReading};
 
 use super::config_get::tell;
@@ -37,7 +38,7 @@ pub(crate) fn run(name: &str, explain: bool, environment: &Environment, printer:
     tell(VERB, &warnings, printer);
     if explain {
         for entry in &merged.entries {
-            printer.record(&[&entry.id, entry.layer.as_str()]);
+            printer.record(&[&printable(&entry.id), entry.layer.as_str()]);
         }
     } else {
         for line in merged.render().lines() {
