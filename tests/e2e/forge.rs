@@ -296,12 +296,14 @@ fn a_socket_that_nobody_serves_is_no_answer() {
     });
 }
 
-/// One request each, as long as a query may name so many heads.
+/// One request each: those that are blocked are asked for last, and not at all where they are too many.
 #[test]
 fn many_units_are_one_request() {
-    for tasks in [1, 20, 100] {
+    for tasks in [1, 20, 200] {
         let bundle = (1..=tasks).fold(BundleFixture::new("alpha"), |bundle, task| {
-            bundle.task(&task.to_string(), "a part", &[], "1 day")
+            // Half of them wait for the first.
+            let needs: &[&str] = if task > tasks / 2 && task > 1 { &["1"] } else { &[] };
+            bundle.task(&task.to_string(), "a part", needs, "1 day")
         });
         with_each_gh(&bundle, |forge| {
             let _ = forge.run(&["status", "alpha"]).exits(0);
@@ -319,5 +321,21 @@ fn without_a_forge_nothing_is_asked() {
         assert!(forge.state_of("1").starts_with("ready"));
         assert_eq!(forge.github.questions().len(), 0);
         assert!(Utf8Path::new(&forge.gh).is_absolute());
+    });
+}
+
+/// What the forge says of those that were asked may let others start: these are asked for then, and never left out.
+#[test]
+fn a_unit_that_a_merge_lets_start_is_asked_for() {
+    let bundle = (1..=150).fold(BundleFixture::new("alpha"), |bundle, task| {
+        let needs: &[&str] = if task > 1 { &["1"] } else { &[] };
+        bundle.task(&task.to_string(), "a part", needs, "1 day")
+    });
+    with_each_gh(&bundle, |forge| {
+        let main = forge.sandbox.commit_of("main");
+        forge.says("1", vec![merged(4, SOMEWHERE, &main)]);
+        forge.says("149", vec![merged(5, SOMEWHERE, &main)]);
+        assert_eq!(forge.state_of("149"), format!("landed: PR #5 merged in {}", &main[..7]));
+        assert_eq!(forge.github.questions().len(), 2, "{}", forge.gh);
     });
 }

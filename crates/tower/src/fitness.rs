@@ -13,7 +13,7 @@ use orchestrate_core::plan::{self, BranchAct, HaltReason, HoldReason, Intent, No
 use orchestrate_core::world::{WorktreeFacts, World};
 
 use crate::gate::signed_content;
-use crate::gather::{Forge, gather};
+use crate::gather::{Question, gather};
 use crate::step::StepRequest;
 
 /// How a unit is dispatched.
@@ -86,14 +86,14 @@ fn is_still_ready(world: &dyn World, situation: &Situation<'_>, task: &TaskId) -
         evidence,
         ..
     } = situation;
-    let forge = Forge::Asked(&evidence.pull_requests);
-    let now = gather(
-        world,
-        &request.spec,
-        &evidence.base,
-        request.stale_marker_seconds,
-        forge,
-    );
+    let question = Question {
+        spec: &request.spec,
+        graph,
+        base: &evidence.base,
+        stale_marker_seconds: request.stale_marker_seconds,
+        asked: Some(&evidence.pull_requests),
+    };
+    let now = gather(world, &question);
     derive(graph, &now)
         .tasks
         .get(task)

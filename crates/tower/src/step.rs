@@ -18,7 +18,7 @@ use orchestrate_spec::Bundle;
 
 use crate::fitness::{Chosen, Situation, choose};
 use crate::gate;
-use crate::gather::{Forge, gather};
+use crate::gather::{Question, gather};
 use crate::lock::{self, LockRefusal};
 use crate::preflight::open_bundle;
 use crate::window::{self, Order};
@@ -157,8 +157,14 @@ fn survey_with(
 ) -> Result<Survey, Fault> {
     let base = world.base(request.base_branch.as_ref())?;
     let graph = bundle.graph();
-    let forge = asked.map_or(Forge::Ask(&graph), Forge::Asked);
-    let evidence = gather(world, &request.spec, &base, request.stale_marker_seconds, forge);
+    let question = Question {
+        spec: &request.spec,
+        graph: &graph,
+        base: &base,
+        stale_marker_seconds: request.stale_marker_seconds,
+        asked,
+    };
+    let evidence = gather(world, &question);
     let state = derive(&graph, &evidence);
     Ok(Survey { graph, evidence, state })
 }

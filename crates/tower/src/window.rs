@@ -14,7 +14,7 @@ use orchestrate_spec::BundleTexts;
 use crate::apply::{Seen, Stopped, apply};
 use crate::fitness::{Fit, Situation, choose};
 use crate::gate;
-use crate::gather::{Forge, gather, launch_record};
+use crate::gather::{Question, gather, launch_record};
 use crate::lock::Held;
 use crate::preflight::open_bundle;
 use crate::step::{StepRequest, machine};
@@ -39,8 +39,14 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
     // Before everything else, so that a worker that starts while we look shows as a change.
     let launch = launch_record(world, &intent.name);
-    let forge = Forge::Asked(order.pull_requests);
-    let evidence = gather(world, &request.spec, &base, request.stale_marker_seconds, forge);
+    let question = Question {
+        spec: &request.spec,
+        graph: &graph,
+        base: &base,
+        stale_marker_seconds: request.stale_marker_seconds,
+        asked: Some(order.pull_requests),
+    };
+    let evidence = gather(world, &question);
     let state = derive(&graph, &evidence);
     let passed = gate::pass(held, world, &base, &texts)?;
     let situation = Situation {

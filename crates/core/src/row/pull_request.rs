@@ -62,7 +62,10 @@ fn speak(
     for (unit, found) in all.by_unit.iter().filter(|(unit, _)| unit.contains(task)) {
         let found = match found {
             Observed::Known(found) => found.as_slice(),
-            Observed::Absent(_) => &[],
+            Observed::Absent(why) => {
+                result = Answer::No(why.reason.clone());
+                continue;
+            }
             Observed::Unknown(why) => {
                 result = Answer::Unknown(why.clone());
                 continue;
