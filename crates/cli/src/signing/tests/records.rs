@@ -1,0 +1,192 @@
+//! What the last record says, and what a signature writes.
+
+use orchestrate_spec::Status;
+use orchestrate_spec::anchor::{content_anchor, snapshot_anchor, whole_files_anchor};
+use orchestrate_spec::brief::{Freshness, freshness, parse_sign_off, render_sign_off};
+use orchestrate_spec::edit::with_status;
+
+use super::super::record::compose;
+use super::super::subject::judge;
+use super::*;
+
+#[test]
+fn what_the_last_record_says() {
+    let anchor = content_anchor(&ready()).expect("an anchor");
+    let verdict = |texts: &BundleTexts, brief: Option<Vec<u8>>, baseline| {
+        judge(&spec(), &files(texts.clone(), brief), &entries(texts), baseline)
+    };
+    assert!(matches!(
+        verdict(&ready(), Some(brief(&anchor)), none()),
+        Verdict::Signed(_)
+    ));
+    assert!(matches!(
+        to_sign(verdict(&draft(), None, none())),
+        Purpose::Whole { first: true, .. }
+    ));
+    assert!(matches!(
+        to_sign(verdict(&ready(), Some(b"# Brief\n\nAnchor: (none)\n".to_vec()), none())),
+        Purpose::Whole { first: true, .. }
+    ));
+    // A Draft whose content was signed before has to be signed again, however little changed.
+    let Purpose::Delta(same) = to_sign(verdict(&draft(), Some(brief(&anchor)), none())) else {
+        panic!("a delta");
+    };
+    assert_eq!(same.texts, draft());
+    let edited = changed(&ready(), "for whom", "for everybody");
+    assert!(matches!(
+        to_sign(verdict(&edited, Some(brief(&anchor)), none())),
+        Purpose::Whole { first: false, .. }
+    ));
+    assert!(matches!(
+        to_sign(verdict(&edited, Some(brief(&anchor)), baseline(edited.clone()))),
+        Purpose::Whole { first: false, .. }
+    ));
+    assert_eq!(
+        to_sign(verdict(&edited, Some(brief(&anchor)), baseline(ready()))),
+        Purpose::Delta(baseline(ready()).expect("it"))
+    );
+}
+
+#[test]
+fn older_anchors_of_unchanged_content_are_re_anchored() {
+    let older = [
+        snapshot_anchor(&ready()).expect("an anchor"),
+        whole_files_anchor(&ready()),
+        snapshot_anchor(&draft()).expect("an anchor"),
+    ];
+    for anchor in older {
+        let files = files(ready(), Some(brief(&anchor)));
+        let purpose = to_sign(judge(&spec(), &files, &[], none()));
+        assert!(matches!(&purpose, Purpose::ReAnchor { cites: None, .. }), "{purpose:?}");
+        let matter = matter(files, purpose);
+        let choice = Choice {
+            class: RecordClass::ExpressionOnly,
+            words: String::new(),
+        };
+        let signing = compose(&matter, &choice).expect("it is written");
+        let left = after(&matter, &signing);
+        let text = String::from_utf8(left.texts.requirements.clone()).expect("text");
+        assert!(
+            text.contains("- 2026-11-30 — First draft.\n- 2026-12-01 — Re-anchored (expression-only)"),
+            "{text}"
+        );
+        let verdict = judge(&spec(), &left, &entries(&left.texts), none());
+        let Verdict::Signed(record) = verdict else {
+            panic!("signed: {verdict:?}")
+        };
+        assert_eq!(record.class, RecordClass::ExpressionOnly);
+        let order: Vec<BundleFile> = signing.changes.iter().map(|(file, _)| *file).collect();
+        assert_eq!(order, [BundleFile::Requirements, BundleFile::KickoffBrief]);
+    }
+}
+
+#[test]
+fn a_re_anchoring_that_was_cut_off_is_completed_without_a_second_entry() {
+    let anchor = snapshot_anchor(&ready()).expect("an anchor");
+    let begun = files(ready(), Some(brief(&anchor)));
+    let purpose = to_sign(judge(&spec(), &begun, &[], none()));
+    let choice = Choice {
+        class: RecordClass::ExpressionOnly,
+        words: String::new(),
+    };
+    let whole = matter(begun.clone(), purpose);
+    let signing = compose(&whole, &choice).expect("it is written");
+    let cut = Signing {
+        changes: signing.changes[..1].to_vec(),
+        ..signing
+    };
+    let left = after(&whole, &cut);
+    let purpose = to_sign(judge(&spec(), &left, &entries(&left.texts), none()));
+    assert!(
+        matches!(&purpose, Purpose::ReAnchor { cites: Some(_), .. }),
+        "{purpose:?}"
+    );
+    let rest = matter(left, purpose);
+    let signing = compose(&rest, &choice).expect("it is written");
+    let order: Vec<BundleFile> = signing.changes.iter().map(|(file, _)| *file).collect();
+    assert_eq!(order, [BundleFile::KickoffBrief]);
+    let left = after(&rest, &signing);
+    assert!(matches!(
+        judge(&spec(), &left, &entries(&left.texts), none()),
+        Verdict::Signed(_)
+    ));
+}
+
+/// Verifies REQ-B3.3.
+#[test]
+fn a_signature_flips_every_header_and_the_brief_is_last() {
+    let matter = matter(files(draft(), None), first());
+    let signing = compose(&matter, &meaning("read by two")).expect("it is written");
+    let order: Vec<BundleFile> = signing.changes.iter().map(|(file, _)| *file).collect();
+    assert_eq!(
+        order,
+        [
+            BundleFile::Design,
+            BundleFile::Tasks,
+            BundleFile::TestSpec,
+            BundleFile::Requirements,
+            BundleFile::KickoffBrief
+        ]
+    );
+    let left = after(&matter, &signing);
+    assert_eq!(left.texts, with_status(&draft(), Status::Ready).expect("flipped"));
+    let brief = String::from_utf8(left.brief.clone().expect("a brief")).expect("text");
+    assert!(brief.ends_with("`scripts/spec-anchor.sh specs/alpha`\n"), "{brief}");
+    assert!(brief.contains("\n### 2026-12-01 — Sign-off\n\nClass: meaning\nLens-pass: read by two\nAnchor: `"));
+    assert!(matches!(judge(&spec(), &left, &[], none()), Verdict::Signed(_)));
+}
+
+#[test]
+fn whatever_was_written_before_a_crash_nothing_counts_as_signed_until_the_brief_is() {
+    let matter = matter(files(draft(), None), first());
+    let signing = compose(&matter, &meaning("read")).expect("it is written");
+    for written in 0..signing.changes.len() {
+        let cut = Signing {
+            changes: signing.changes[..written].to_vec(),
+            ..signing.clone()
+        };
+        let left = after(&matter, &cut);
+        let purpose = to_sign(judge(&spec(), &left, &[], none()));
+        assert!(matches!(&purpose, Purpose::Whole { first: true, .. }), "{written}");
+        // Signing again completes it, with the same files in the end.
+        let again = Matter {
+            files: left,
+            ..matter.clone()
+        };
+        let rest = compose(&again, &meaning("read")).expect("it is written");
+        assert_eq!(after(&again, &rest), after(&matter, &signing));
+    }
+}
+
+#[test]
+fn a_brief_that_is_there_is_only_added_to() {
+    let old = render_sign_off(&spec(), &draft(), "x").expect("a record");
+    let old = format!("# Mine\n\n## 8. Sign-off\n\n{old}").into_bytes();
+    let texts = changed(&ready(), "for whom", "for everybody");
+    let matter = matter(
+        files(texts, Some(old.clone())),
+        Purpose::Delta(baseline(ready()).expect("it")),
+    );
+    for (class, heading) in [
+        (RecordClass::Meaning, "### 2026-12-01 — Delta sign-off"),
+        (RecordClass::ExpressionOnly, "### 2026-12-01 — Expression-only sign-off"),
+    ] {
+        let choice = Choice {
+            class,
+            words: "clearer words".to_owned(),
+        };
+        let signing = compose(&matter, &choice).expect("it is written");
+        let left = after(&matter, &signing);
+        let brief = left.brief.expect("a brief");
+        assert!(brief.starts_with(&old));
+        assert!(signing.record.starts_with(heading), "{}", signing.record);
+        let record = parse_sign_off(&spec(), &brief).expect("a record");
+        assert_eq!(record.class, class);
+        assert_eq!(freshness(&record, &left.texts), Ok(Freshness::Matches));
+        let requirements = String::from_utf8(left.texts.requirements).expect("text");
+        assert_eq!(
+            requirements.contains("- 2026-12-01 — clearer words\n"),
+            class == RecordClass::ExpressionOnly
+        );
+    }
+}

@@ -1,0 +1,36 @@
+//! What is shown of a bundle, and of what changed in it.
+
+use super::super::sections::{difference, sections};
+use super::*;
+
+#[test]
+fn every_line_that_is_signed_is_shown() {
+    let shown: String = sections(&first(), &draft(), drawn(), &[])
+        .into_iter()
+        .map(|section| section.text + "\n")
+        .collect();
+    for (_, bytes) in draft().files() {
+        let text = String::from_utf8(bytes.to_vec()).expect("text");
+        for line in text.lines().filter(|line| !line.starts_with("**Status:**")) {
+            assert!(shown.lines().any(|other| other == line), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_difference_is_signed_and_short() {
+    let before = (0..30).map(|number| format!("{number}\n")).collect::<String>();
+    let after = before.replace("\n4\n", "\nfour\n").replace("\n25\n", "\n");
+    assert_eq!(
+        difference(&before, &after),
+        "  1\n  2\n  3\n- 4\n+ four\n  5\n  6\n  7\n  ⋮\n  22\n  23\n  24\n- 25\n  26\n  27\n  28\n"
+    );
+}
+
+#[test]
+fn another_width_of_the_terminal_makes_no_other_graph() {
+    let bundle = parse_bundle(&spec(), &draft()).expect("it reads");
+    let (narrow, wide) = (graph(&bundle, 40, false), graph(&bundle, 120, true));
+    assert_ne!(narrow.text, wide.text);
+    assert_eq!(narrow.key, wide.key);
+}
