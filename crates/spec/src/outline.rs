@@ -104,7 +104,7 @@ fn finished(parts: Vec<Part>) -> Vec<Part> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut kept = Vec::new();
     for mut part in parts {
-        part.text.truncate(part.text.trim_end().len());
+        part.text.truncate(without_blank_end(&part.text).len());
         if part.text.is_empty() {
             continue;
         }
@@ -116,6 +116,19 @@ fn finished(parts: Vec<Part>) -> Vec<Part> {
         kept.push(part);
     }
     kept
+}
+
+/// Returns the text without the blank lines at its end. Blanks at the end of its last line stay: a line is the same
+/// whether another one follows it or not.
+fn without_blank_end(text: &str) -> &str {
+    let mut kept = text;
+    while let Some((above, last)) = kept.rsplit_once('\n') {
+        if !last.trim().is_empty() {
+            return kept;
+        }
+        kept = above;
+    }
+    if kept.trim().is_empty() { "" } else { kept }
 }
 
 /// Returns the text of a heading that starts a part.
@@ -315,6 +328,19 @@ mod tests {
             ]
         );
         assert_eq!(changes(&before, &before), []);
+    }
+
+    #[test]
+    fn a_last_line_is_the_same_whatever_follows_it() {
+        let text = |text: &str| {
+            parts(BundleFile::Requirements, text.as_bytes())
+                .pop()
+                .map(|part| part.text)
+        };
+        assert_eq!(text("## A\nx  \n\n \t\n").as_deref(), Some("## A\nx  "));
+        assert_eq!(text("## A\nx  \ny\n").as_deref(), Some("## A\nx  \ny"));
+        assert_eq!(text("## A\nx").as_deref(), Some("## A\nx"));
+        assert_eq!(text(" \n\n"), None);
     }
 
     #[test]

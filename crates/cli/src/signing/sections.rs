@@ -1,5 +1,6 @@
 //! The sections that a person is shown, one after the other: the whole bundle, or what changed in it.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use orchestrate_spec::drawing::{self, Scene, TextStyle};
@@ -120,7 +121,9 @@ fn delta(changes: &[Change]) -> BeforeAndAfter {
 /// Returns the lines that were taken away with `-`, those that came with `+`, and a few around them.
 pub(crate) fn difference(before: &str, after: &str) -> String {
     const AROUND: usize = 3;
-    let diff = TextDiff::from_lines(before, after);
+    // A last line without an end would not be the same line as one with it.
+    let (before, after) = (ended(before), ended(after));
+    let diff = TextDiff::from_lines(&before, &after);
     let mut text = String::new();
     for (index, group) in diff.grouped_ops(AROUND).iter().enumerate() {
         if index > 0 {
@@ -139,6 +142,15 @@ pub(crate) fn difference(before: &str, after: &str) -> String {
         }
     }
     text
+}
+
+/// Returns the text with an end behind its last line.
+fn ended(text: &str) -> Cow<'_, str> {
+    if text.is_empty() || text.ends_with('\n') {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(format!("{text}\n"))
+    }
 }
 
 fn found(findings: &[Diagnostic]) -> String {

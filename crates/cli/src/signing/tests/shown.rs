@@ -28,6 +28,29 @@ fn a_difference_is_signed_and_short() {
 }
 
 #[test]
+fn a_line_that_did_not_change_is_never_shown_as_changed() {
+    for (before, after, shown) in [
+        ("a\nlast", "a\nlast\nnew", "  a\n  last\n+ new\n"),
+        ("a\nlast\nold", "a\nlast", "  a\n  last\n- old\n"),
+        ("last\n", "last\n\nnew", "  last\n+ \n+ new\n"),
+        ("", "new", "+ new\n"),
+        ("old", "", "- old\n"),
+    ] {
+        assert_eq!(difference(before, after), shown, "{before:?} {after:?}");
+    }
+    // As the walk has it: the parts of a bundle, and a line behind the last one of a section.
+    let first = "- 2026-11-30 — First draft.";
+    let texts = changed(&ready(), first, &format!("{first}\n- 2026-12-01 — More."));
+    let delta = Purpose::Delta(baseline(ready()).expect("it"));
+    let all = sections(&delta, &texts, drawn(), &[]);
+    let shown = all.first().map(|section| section.text.as_str());
+    assert_eq!(
+        shown,
+        Some("  ## Changelog\n  \n  - 2026-11-30 — First draft.\n+ - 2026-12-01 — More.\n")
+    );
+}
+
+#[test]
 fn another_width_of_the_terminal_makes_no_other_graph() {
     let bundle = parse_bundle(&spec(), &draft()).expect("it reads");
     let (narrow, wide) = (graph(&bundle, 40, false), graph(&bundle, 120, true));
