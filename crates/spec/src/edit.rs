@@ -3,9 +3,11 @@
 //! Used by the migration and by signing. Pure; works on bytes, so that a byte order mark, line ends and what is no text
 //! stay. Owns no state.
 
+use std::collections::BTreeSet;
+
 use crate::header::{HeaderLine, classify};
-use crate::text::{is_fence, without_carriage_return};
-use crate::{BundleFile, BundleTexts, Status};
+use crate::text::{Document, is_fence, without_carriage_return};
+use crate::{BundleFile, BundleTexts, ChangelogEntry, Status, changelog};
 
 /// Why a text cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -178,6 +180,27 @@ pub fn with_changelog_entry(requirements: &[u8], date: &str, text: &str) -> Resu
     edited.extend_from_slice(entry.as_bytes());
     edited.extend_from_slice(&requirements[offset..]);
     Ok(edited)
+}
+
+/// Returns the dated entries that one state of `requirements.md` has and the earlier one has not, the newest first; of
+/// those of one day the one first that stands nearer to the newest end of the log.
+#[must_use]
+pub fn new_changelog_entries(before: &[u8], after: &[u8]) -> Vec<ChangelogEntry> {
+    let read = |bytes: &[u8]| changelog::read(Document::new(&String::from_utf8_lossy(bytes)).lines());
+    let words = |entry: &ChangelogEntry| {
+        let words: Vec<String> = entry.text.split_whitespace().map(str::to_owned).collect();
+        (entry.date.clone(), words)
+    };
+    let known: BTreeSet<_> = read(before).iter().map(words).collect();
+    let mut entries = read(after);
+    let dates = (entries.first(), entries.last());
+    let runs_backwards = matches!(dates, (Some(first), Some(last)) if first.date > last.date);
+    if !runs_backwards {
+        entries.reverse();
+    }
+    entries.retain(|entry| !known.contains(&words(entry)));
+    entries.sort_by(|left, right| right.date.cmp(&left.date));
+    entries
 }
 
 /// Returns what `requirements.md` may have been before the dated entry whose bullet stands on that line was added: without

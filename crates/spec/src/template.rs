@@ -6,6 +6,10 @@ use orchestrate_core::identifier::SpecId;
 
 use crate::BundleTexts;
 
+mod untouched;
+
+pub use untouched::{Untouched, untouched};
+
 /// The longest title, in characters: a heading, not a paragraph.
 const LONGEST_TITLE: usize = 100;
 
@@ -38,17 +42,21 @@ pub fn new_bundle(title: &str, today: &str) -> Result<BundleTexts, TitleError> {
     if title.chars().any(char::is_control) || title != orchestrate_core::identifier::printable(title) {
         return Err(TitleError::Control);
     }
+    Ok(filled(title, today))
+}
+
+fn filled(title: &str, today: &str) -> BundleTexts {
     let fill = |text: &str| {
         text.replace("{{today}}", today)
             .replace("{{title}}", title)
             .into_bytes()
     };
-    Ok(BundleTexts {
+    BundleTexts {
         requirements: fill(include_str!("template/requirements.md")),
         design: fill(include_str!("template/design.md")),
         tasks: fill(include_str!("template/tasks.md")),
         test_spec: fill(include_str!("template/test-spec.md")),
-    })
+    }
 }
 
 /// Returns a title for a spec that was given none: its name, written as words.

@@ -153,3 +153,27 @@ fn what_was_before_an_entry_is_among_the_candidates() {
         assert_eq!(before_changelog_entry(&added, 0), Vec::<Vec<u8>>::new());
     }
 }
+
+#[test]
+fn entries_that_are_new_are_found_in_either_direction() {
+    let new = |before: &str, after: &str| {
+        let entries = new_changelog_entries(before.as_bytes(), after.as_bytes()).into_iter();
+        entries
+            .map(|entry| format!("{}{}", entry.date, entry.text))
+            .collect::<Vec<_>>()
+    };
+    let (a, b) = ("- 2026-01-01 a\n  more\n", "- 2026-02-02 b\n");
+    let log = |entries: &[&str]| format!("## Changelog\n\n{}\n## Sources\n- 2026-09-09 no\n", entries.concat());
+    assert_eq!(new(&log(&[a]), &log(&[a])), [""; 0]);
+    assert_eq!(
+        new(&log(&[a]), &log(&["- 2026-01-01 a more\n"])),
+        [""; 0],
+        "only broken otherwise"
+    );
+    assert_eq!(new(&log(&[a]), &log(&[a, b])), ["2026-02-02b"]);
+    assert_eq!(new(&log(&[a]), &log(&[b, a])), ["2026-02-02b"]);
+    let twice = "- 2026-02-02 c\n";
+    assert_eq!(new(&log(&[a]), &log(&[a, b, twice])), ["2026-02-02c", "2026-02-02b"]);
+    assert_eq!(new(&log(&[a]), &log(&[twice, b, a])), ["2026-02-02c", "2026-02-02b"]);
+    assert_eq!(new("", &log(&[a])), ["2026-01-01a\nmore"]);
+}
