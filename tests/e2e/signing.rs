@@ -13,11 +13,44 @@ use crate::{PROGRAM, check};
 pub(crate) const LENS_PASS: &str = "read by two of us, notes in the wiki";
 pub(crate) const CONFIRM: &str = "type the word sign";
 
-/// A sandbox with a bundle that nobody has signed: what `orchestrate new alpha` makes, committed.
+/// What a person writes over what `orchestrate new` made: the file, what it says there, and what it says then.
+const WRITTEN: [(&str, &str, &str); 15] = [
+    (
+        "requirements",
+        "Say in a few sentences what",
+        "In a few sentences: what",
+    ),
+    ("requirements", "One sentence about the result", "The result"),
+    ("requirements", "A second one, which may build", "The second one builds"),
+    ("design", "What is done, in one or two sentences.", "A shell script."),
+    ("design", "What else could have been done, each", "A program, each"),
+    ("design", "What tipped the balance.", "The shell is there."),
+    ("tasks", "what will be there afterwards: files", "`bin/greet`: files"),
+    (
+        "tasks",
+        "what a reviewer checks, such as",
+        "it greets, which is shown by",
+    ),
+    ("tasks", "the next part.", "the usage line."),
+    ("tasks", "its own check passes", "the check of its usage passes"),
+    ("test-spec", "What is set up", "One name is set up"),
+    ("test-spec", "The steps for a person", "Three steps for a person"),
+    ("test-spec", "what is shown [test]", "greeted [test]"),
+    ("test-spec", "what is shown by hand", "told by hand"),
+    ("design", "A short name for the first decision", "A shell script"),
+];
+
+/// A sandbox with a bundle that nobody has signed: what a person wrote over what `orchestrate new alpha` makes, committed.
 pub(crate) fn drafted() -> Sandbox {
     let sandbox = Sandbox::empty(PROGRAM);
     sandbox.initialise(&[]);
     let _ = sandbox.orchestrate(&["new", "alpha"]).exits(0);
+    for (file, from, to) in WRITTEN {
+        let name = format!("specs/alpha/{file}.md");
+        let text = sandbox.read(&name);
+        assert!(text.contains(from), "{from}: {text}");
+        sandbox.write(&name, &text.replace(from, to));
+    }
     let _ = sandbox.commit_all("draft alpha");
     sandbox.configure("");
     sandbox
@@ -69,9 +102,10 @@ fn a_draft_is_read_signed_committed_and_passes_the_gate() {
     let output = output
         .exits(0)
         .says("signed specs/alpha")
+        .says("committed 5 files of specs/alpha: docs(alpha): sign off the bundle")
         .says("next: orchestrate specs/alpha --dry-run");
     for text in [
-        "Say in a few sentences",
+        "In a few sentences",
         "D-1:",
         "the task graph",
         "Task 2 — what builds on it",
@@ -104,6 +138,32 @@ fn a_draft_is_read_signed_committed_and_passes_the_gate() {
     assert!(brief.ends_with("`scripts/spec-anchor.sh specs/alpha`\n"), "{brief}");
     assert!(!sandbox.path(".git/orchestrate/signing-alpha.json").exists());
     passes_the_gate(&sandbox, "alpha");
+}
+
+/// Verifies REQ-B3.3.
+#[test]
+fn what_nobody_wrote_is_not_signed() {
+    let sandbox = Sandbox::empty(PROGRAM);
+    sandbox.initialise(&[]);
+    let _ = sandbox.orchestrate(&["new", "alpha"]).exits(0);
+    let _ = sandbox.commit_all("draft alpha");
+    let valid = sandbox.orchestrate(&["validate", "specs/alpha"]).exits(0);
+    assert!(!valid.text().contains("orchestrate new"), "{valid}");
+    let before = bundle(&sandbox);
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    let shown = terminal.wait_for("leaves: ");
+    terminal.line("");
+    for _ in 0..15 {
+        terminal.wait_for("leaves: ");
+        terminal.line("");
+    }
+    let output = terminal.finish().exits(4).says("It cannot be signed yet: REQ-A1.1");
+    assert!(
+        output.text().contains("Task 2 is still as orchestrate new wrote it"),
+        "{output}"
+    );
+    assert!(shown.contains("it can be read, but not signed yet"), "{shown}");
+    assert_eq!(bundle(&sandbox).changes_since(&before), [""; 0]);
 }
 
 #[test]
@@ -340,7 +400,12 @@ fn where_a_signature_would_not_count_it_is_not_given() {
 fn on_a_branch_of_its_own_it_says_where_the_tower_reads() {
     let sandbox = drafted();
     let _ = sandbox.git(&["switch", "--quiet", "-c", "planwright/alpha/spec"]);
-    let (_, output) = sign(&sandbox, "alpha");
+    let (shown, output) = sign(&sandbox, "alpha");
+    let (before, _) = shown.split_once("[Enter] begins").expect("the first question");
+    assert!(
+        before.contains("the tower reads main, and this checkout is on planwright/alpha/spec"),
+        "{shown}"
+    );
     let _ = output.exits(0).says("next: bring it to main");
     assert_eq!(
         sandbox.git(&["log", "-1", "--format=%s"]),

@@ -24,7 +24,10 @@ fn a_change_after_the_signature_is_shown_and_signed() {
         .says("orchestrate sign specs/alpha");
     let signed = sandbox.read("specs/alpha/kickoff-brief.md");
     let (shown, output) = sign(&sandbox, "alpha");
-    let output = output.exits(0).says("signed specs/alpha");
+    let output = output
+        .exits(0)
+        .says("signed specs/alpha")
+        .says("committed 1 file of specs/alpha");
     assert!(shown.contains("requirements.md · REQ-A — Parts (changed)"), "{output}");
     assert!(
         shown.contains("- - **REQ-A1.1** Each part is delivered. *(Cites: D-1.)*"),
@@ -72,6 +75,25 @@ fn a_change_of_wording_cites_its_changelog_line() {
     let _ = terminal.finish().exits(0).says("signed specs/alpha");
     let changelog = sandbox.read("specs/alpha/requirements.md");
     assert!(changelog.contains(" — a plainer verb\n\n## Sources"), "{changelog}");
+    passes_the_gate(&sandbox, "alpha");
+}
+
+#[test]
+fn a_line_that_a_person_wrote_first_is_cited_and_no_second_one_is_added() {
+    let sandbox = sandbox(&alpha());
+    let text = sandbox.read("specs/alpha/requirements.md");
+    let text = text.replace("is delivered.", "gets delivered.");
+    let text = text.replace("\n\n## Sources", "\n- 2999-01-01 — a plainer verb\n\n## Sources");
+    assert!(text.contains("a plainer verb"), "{text}");
+    sandbox.write("specs/alpha/requirements.md", &text);
+    let mut terminal = sandbox.terminal(&["sign", "alpha"]);
+    terminal.wait_for("the changelog line of 2999-01-01 is dated in the future");
+    read_until(&mut terminal, "class (meaning or expression-only)");
+    terminal.line("expression-only");
+    terminal.answer("[Enter] cites this line", "");
+    terminal.answer(CONFIRM, "sign");
+    let _ = terminal.finish().exits(0).says("signed specs/alpha");
+    assert_eq!(sandbox.read("specs/alpha/requirements.md"), text);
     passes_the_gate(&sandbox, "alpha");
 }
 
@@ -170,7 +192,7 @@ fn a_hook_that_refuses_leaves_what_was_signed_and_the_next_run_commits_it() {
         .finish()
         .exits(0)
         .says("is signed as it lies here")
-        .says("committed its five files");
+        .says("committed 5 files of specs/alpha");
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
     passes_the_gate(&sandbox, "alpha");
 }

@@ -9,6 +9,7 @@ use orchestrate_core::world::World;
 use orchestrate_host::authored;
 use orchestrate_host::specs::Baseline as EarlierState;
 use orchestrate_spec::brief::{parse_sign_off, recorded_anchors};
+use orchestrate_spec::template::untouched;
 use orchestrate_spec::{
     Bundle, BundleFiles, BundleTexts, Diagnostic, FileText, Status, compare_with_baseline, examine, with_excerpts,
 };
@@ -24,7 +25,7 @@ use crate::signing::record::{Matter, Signing};
 use crate::signing::sections::{graph, sections};
 use crate::signing::subject::{Baseline, Files, Purpose, Verdict, as_ready, judge};
 use crate::signing::terminal::Terminal;
-use crate::signing::walk::{Effect, Walk};
+use crate::signing::walk::{Effect, Surroundings, Walk};
 use crate::validation::{DEFAULT_REFERENCE, baseline_files};
 
 mod keep;
@@ -59,6 +60,7 @@ pub(crate) fn run(spec: &str, environment: &Environment, printer: &mut Printer) 
         title: bundle.title.clone(),
         spec: spec.clone(),
         purpose,
+        untouched: untouched(&bundle, &files.texts),
         files,
     };
     let is_re_anchor = matches!(matter.purpose, Purpose::ReAnchor { .. });
@@ -255,16 +257,19 @@ fn walk(
     let layout = &session.world.repository().layout;
     let size = Terminal::size();
     let graph = graph(bundle, size.width(), !Screen::read().has_unicode);
-    let sections = sections(&matter.purpose, &matter.files.texts, graph, findings);
+    let sections = sections(matter, graph, findings);
     let kept = authored::read_progress(layout, &matter.spec).map(|bytes| progress::parse(&bytes));
-    let afterwards = keep::announced(session, &matter.spec);
+    let surroundings = Surroundings {
+        remarks: keep::remarks(session),
+        afterwards: keep::announced(session, &matter.spec),
+    };
     let mut terminal = Terminal::open()?;
     let mut walk = Walk::new(
         matter.clone(),
         sections,
         &kept.unwrap_or_default().read,
         size,
-        afterwards,
+        surroundings,
     );
     let mut effects = walk.begin();
     loop {

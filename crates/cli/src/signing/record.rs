@@ -7,8 +7,10 @@ use orchestrate_spec::brief::{
     Freshness, RecordClass, append_record, freshness, parse_sign_off, render_expression_only, render_sign_off,
 };
 use orchestrate_spec::edit::with_changelog_entry;
+use orchestrate_spec::template::Untouched;
 use orchestrate_spec::{BundleTexts, ChangelogEntry};
 
+use super::changelog;
 use super::subject::{Files, Purpose, as_ready};
 
 /// What a person has chosen.
@@ -18,6 +20,8 @@ pub(crate) struct Choice {
     pub(crate) class: RecordClass,
     /// Where the review is recorded (meaning), or what changed in the wording (expression-only).
     pub(crate) words: String,
+    /// The line of the changelog that tells of the change already (expression-only).
+    pub(crate) cites: Option<ChangelogEntry>,
 }
 
 /// What a signature writes.
@@ -45,6 +49,28 @@ pub(crate) struct Matter {
     pub(crate) files: Files,
     /// What the walk is for.
     pub(crate) purpose: Purpose,
+    /// What in it is still as the template has it.
+    pub(crate) untouched: Vec<Untouched>,
+}
+
+/// Returns why the bundle cannot be signed, whatever a person says: what in it was never written. Content that was signed
+/// and only needs its record once more is not asked about again.
+pub(crate) fn refusal(matter: &Matter) -> Option<String> {
+    let essential = matter.untouched.iter().filter(|each| each.is_essential);
+    let parts: Vec<&str> = essential.map(|each| each.part.as_str()).collect();
+    let is_asked = match &matter.purpose {
+        Purpose::Whole { .. } | Purpose::Delta(_) => true,
+        Purpose::ReAnchor { .. } => false,
+    };
+    match parts.as_slice() {
+        _ if !is_asked => None,
+        [] => None,
+        [part] => Some(format!("{part} is still as orchestrate new wrote it")),
+        [others @ .., last] => {
+            let others = others.join(", ");
+            Some(format!("{others} and {last} are still as orchestrate new wrote them"))
+        }
+    }
 }
 
 /// Returns what the choice writes.
@@ -52,6 +78,9 @@ pub(crate) struct Matter {
 /// # Errors
 /// Why nothing can be written, in words.
 pub(crate) fn compose(matter: &Matter, choice: &Choice) -> Result<Signing, String> {
+    if let Some(why) = refusal(matter) {
+        return Err(why);
+    }
     let spec = &matter.spec;
     let mut texts = as_ready(&matter.files.texts);
     let mut told = Vec::new();
@@ -121,20 +150,18 @@ fn heading(matter: &Matter, class: RecordClass) -> String {
 
 /// Returns the words that name the changelog's entry, which is added to the texts if it is not there yet.
 fn cited(matter: &Matter, choice: &Choice, texts: &mut BundleTexts, told: &mut Vec<String>) -> Result<String, String> {
-    let (date, text) = match &matter.purpose {
-        Purpose::ReAnchor {
-            cites: Some(ChangelogEntry { date, text, .. }),
-            ..
-        } => (date.clone(), one_line(text.trim_start_matches([' ', '—', ':', '-']))),
-        Purpose::ReAnchor {
-            recorded, cites: None, ..
-        } => (matter.today.clone(), re_anchored(recorded)),
-        Purpose::Whole { .. } | Purpose::Delta(_) => (matter.today.clone(), one_line(&choice.words)),
+    let (cites, text) = match &matter.purpose {
+        Purpose::ReAnchor { cites, recorded, .. } => (cites.as_ref(), re_anchored(recorded)),
+        Purpose::Whole { .. } | Purpose::Delta(_) => (choice.cites.as_ref(), one_line(&choice.words)),
+    };
+    let (date, text) = match cites {
+        Some(entry) => (entry.date.clone(), changelog::words(entry)),
+        None => (matter.today.clone(), text),
     };
     if text.is_empty() {
         return Err("the entry for the changelog is empty: say what changed".to_owned());
     }
-    if !matches!(&matter.purpose, Purpose::ReAnchor { cites: Some(_), .. }) {
+    if cites.is_none() {
         texts.requirements =
             with_changelog_entry(&texts.requirements, &date, &text).map_err(|error| error.to_string())?;
         told.push(format!("requirements.md: a changelog entry of {date}: {text}"));

@@ -8,6 +8,7 @@ use orchestrate_spec::outline::{Change, Part, changes, outline, text_key};
 use orchestrate_spec::{Bundle, BundleFile, BundleTexts, Diagnostic};
 use similar::{ChangeTag, TextDiff};
 
+use super::record::Matter;
 use super::subject::Purpose;
 
 /// Something that is shown as a whole and read before the next.
@@ -30,14 +31,10 @@ impl Section {
 
 /// Returns the sections of a walk, in the order of the files; the task graph stands before the tasks, and what the checks
 /// found at the end. `graph` is the drawn task graph.
-pub(crate) fn sections(
-    purpose: &Purpose,
-    texts: &BundleTexts,
-    graph: Section,
-    findings: &[Diagnostic],
-) -> Vec<Section> {
-    let findings = Section::new("findings".to_owned(), found(findings));
-    let (before_graph, after_graph) = match purpose {
+pub(crate) fn sections(matter: &Matter, graph: Section, findings: &[Diagnostic]) -> Vec<Section> {
+    let texts = &matter.files.texts;
+    let findings = Section::new("findings".to_owned(), found(matter, findings));
+    let (before_graph, after_graph) = match &matter.purpose {
         Purpose::Whole { .. } => whole(texts),
         Purpose::Delta(baseline) => delta(&changes(&baseline.texts, texts)),
         Purpose::ReAnchor { .. } => return vec![findings],
@@ -59,20 +56,21 @@ type BeforeAndAfter = (Vec<Section>, Vec<Section>);
 fn whole(texts: &BundleTexts) -> BeforeAndAfter {
     let mut sections: BeforeAndAfter = (Vec::new(), Vec::new());
     let parts = outline(texts);
-    let mut above = String::new();
+    let mut shown: Vec<&Part> = Vec::new();
     for (index, part) in parts.iter().enumerate() {
-        let next = parts.get(index + 1).filter(|next| next.file == part.file);
-        if part.bare && next.is_some() {
-            above.push_str(&part.text);
-            above.push_str("\n\n");
+        shown.push(part);
+        let is_last = parts.get(index + 1).is_none_or(|next| next.file != part.file);
+        if part.bare && !is_last {
             continue;
         }
-        let section = Section::new(title(part), core::mem::take(&mut above) + &part.text);
+        let texts: Vec<&str> = shown.iter().map(|part| part.text.as_str()).collect();
+        let section = Section::new(title(part.file, &shown), texts.join("\n\n"));
         if stands_before_the_graph(part.file) {
             sections.0.push(section);
         } else {
             sections.1.push(section);
         }
+        shown.clear();
     }
     sections
 }
@@ -84,11 +82,20 @@ const fn stands_before_the_graph(file: BundleFile) -> bool {
     }
 }
 
-fn title(part: &Part) -> String {
-    if part.title.is_empty() {
-        part.file.to_string()
+/// Names the file, and every part that is shown but a heading alone, which belongs to the next one.
+fn title(file: BundleFile, shown: &[&Part]) -> String {
+    let last = shown.len().saturating_sub(1);
+    let names: Vec<&str> = shown
+        .iter()
+        .enumerate()
+        .filter(|(index, part)| *index == last || part.text.lines().count() > 1)
+        .map(|(_, part)| part.title.as_str())
+        .filter(|title| !title.is_empty())
+        .collect();
+    if names.is_empty() {
+        file.to_string()
     } else {
-        format!("{} · {}", part.file, part.title)
+        format!("{file} · {}", names.join(", "))
     }
 }
 
@@ -153,15 +160,23 @@ fn ended(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn found(findings: &[Diagnostic]) -> String {
-    if findings.is_empty() {
+fn found(matter: &Matter, findings: &[Diagnostic]) -> String {
+    if findings.is_empty() && matter.untouched.is_empty() {
         return "The checks found nothing.".to_owned();
     }
-    let line = |finding: &Diagnostic| match &finding.help {
+    let found = findings.iter().map(|finding| match &finding.help {
         Some(help) => format!("- {finding}\n  {help}\n"),
         None => format!("- {finding}\n"),
-    };
-    findings.iter().map(line).collect()
+    });
+    let untouched = matter.untouched.iter().map(|part| {
+        let help = if part.is_essential {
+            "  write it over; the bundle cannot be signed before\n"
+        } else {
+            ""
+        };
+        format!("- specs/{}/{part}\n{help}", matter.spec)
+    });
+    found.chain(untouched).collect()
 }
 
 /// Returns the task graph of a bundle, drawn for a terminal. How wide the terminal is does not make it another one.

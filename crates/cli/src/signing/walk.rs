@@ -4,13 +4,18 @@
 
 use std::collections::BTreeSet;
 
-use orchestrate_core::words::one_line;
+use orchestrate_core::words::count;
+use orchestrate_spec::ChangelogEntry;
 use orchestrate_spec::brief::RecordClass;
 
+use super::changelog;
 use super::pages::{self, Size};
-use super::record::{Choice, Matter, Signing, compose};
+use super::questions::Question;
+use super::record::{Matter, Signing, refusal};
 use super::sections::Section;
 use super::subject::Purpose;
+
+mod closing;
 
 /// What a person does at a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +49,20 @@ enum State {
     Start,
     Reading { section: usize, page: usize },
     Class,
-    Words(RecordClass),
-    Confirm(Box<Signing>),
+    LensPass,
+    Wording,
+    Line(ChangelogEntry),
+    Confirm(Box<Signing>, RecordClass),
     Over,
+}
+
+/// What is said of the place where it is signed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Surroundings {
+    /// What a person should know before reading.
+    pub(crate) remarks: Vec<String>,
+    /// What happens after signing, in one line.
+    pub(crate) afterwards: String,
 }
 
 /// One person's walk through one bundle.
@@ -56,12 +72,9 @@ pub(crate) struct Walk {
     sections: Vec<Section>,
     read: BTreeSet<String>,
     size: Size,
-    /// What happens after signing, in one line.
-    afterwards: String,
+    surroundings: Surroundings,
     state: State,
 }
-
-const LEAVE: &str = "q leaves";
 
 impl Walk {
     /// Returns a walk through the sections; those with a key in `read` were read before.
@@ -70,7 +83,7 @@ impl Walk {
         sections: Vec<Section>,
         read: &BTreeSet<String>,
         size: Size,
-        afterwards: String,
+        surroundings: Surroundings,
     ) -> Self {
         let keys: BTreeSet<String> = sections.iter().map(|section| section.key.clone()).collect();
         Self {
@@ -78,7 +91,7 @@ impl Walk {
             matter,
             sections,
             size,
-            afterwards,
+            surroundings,
             state: State::Start,
         }
     }
@@ -101,28 +114,56 @@ impl Walk {
         effects.extend(self.shown(&about));
         let nothing = "Nothing is written before the last question, and every question can be left: with q, Ctrl-C or Ctrl-D. What you have read is remembered.";
         effects.extend(self.shown(nothing));
+        for remark in self.remarks() {
+            effects.extend(self.shown(&format!("Remark: {remark}")));
+        }
         effects.push(show(""));
-        let count = |count: usize| {
-            if count == 1 {
-                "1 part".to_owned()
-            } else {
-                format!("{count} parts")
-            }
-        };
-        let all = count(self.sections.len());
+        let all = count(self.sections.len(), "part");
         effects.extend(self.shown(&match self.read.len() {
             0 => format!("{all} to read."),
+            1 => format!("1 of {all} was read before and is the same."),
             read => format!("{read} of {all} were read before and are the same."),
         }));
-        effects.push(Effect::Ask(self.start_prompt()));
+        effects.push(ask(self.start_question()));
         effects
     }
 
-    fn start_prompt(&self) -> String {
-        if self.read.is_empty() {
-            format!("[Enter] begins, {LEAVE}: ")
-        } else {
-            format!("[Enter] goes on, a shows all again, {LEAVE}: ")
+    fn remarks(&self) -> Vec<String> {
+        let refusal = refusal(&self.matter);
+        let refusal = refusal.map(|why| format!("it can be read, but not signed yet: {why}."));
+        let lines = changelog::remarks(&self.matter);
+        let surroundings = self.surroundings.remarks.iter().cloned();
+        surroundings.chain(refusal).chain(lines).collect()
+    }
+
+    fn start_question(&self) -> Question {
+        Question::Start {
+            has_read: !self.read.is_empty(),
+        }
+    }
+
+    fn page_question(&self, section: usize, page: usize) -> Question {
+        Question::Page {
+            has_more: page + 1 < self.pages(section).len(),
+        }
+    }
+
+    fn class_question(&self) -> Question {
+        Question::Class {
+            is_first: self.is_first(),
+        }
+    }
+
+    fn question(&self) -> Option<Question> {
+        match &self.state {
+            State::Start => Some(self.start_question()),
+            State::Reading { section, page } => Some(self.page_question(*section, *page)),
+            State::Class => Some(self.class_question()),
+            State::LensPass => Some(Question::LensPass),
+            State::Wording => Some(Question::Wording),
+            State::Line(_) => Some(Question::Line),
+            State::Confirm(..) => Some(Question::Confirm),
+            State::Over => None,
         }
     }
 
@@ -132,15 +173,19 @@ impl Walk {
             Input::Line(line) => line.trim().to_owned(),
             Input::Gone => return self.leave(),
         };
-        if line == "q" {
-            return self.leave();
+        match line.as_str() {
+            "q" => return self.leave(),
+            "?" => return self.help(),
+            _ => {}
         }
         match self.state.clone() {
             State::Start => self.start(&line),
             State::Reading { section, page } => self.reading(&line, section, page),
             State::Class => self.class(&line),
-            State::Words(class) => self.words(class, &line),
-            State::Confirm(signing) => self.confirm(&line, signing),
+            State::LensPass => self.words(RecordClass::Meaning, &line),
+            State::Wording => self.words(RecordClass::ExpressionOnly, &line),
+            State::Line(entry) => self.line(&line, entry),
+            State::Confirm(signing, class) => self.confirm(&line, signing, class),
             State::Over => Vec::new(),
         }
     }
@@ -150,6 +195,25 @@ impl Walk {
         vec![Effect::Leave]
     }
 
+    /// Says what each answer to the question does, and asks it again.
+    fn help(&self) -> Vec<Effect> {
+        let Some(question) = self.question() else {
+            return Vec::new();
+        };
+        let lines = question.help(self.size.width());
+        lines.iter().map(|line| show(line)).chain([ask(question)]).collect()
+    }
+
+    /// Says which answers there are, and asks again.
+    fn again(&self) -> Vec<Effect> {
+        let Some(question) = self.question() else {
+            return Vec::new();
+        };
+        let mut effects = self.shown(&question.expected());
+        effects.push(ask(question));
+        effects
+    }
+
     fn start(&mut self, line: &str) -> Vec<Effect> {
         match line {
             "" => self.next_unread(0),
@@ -157,7 +221,7 @@ impl Walk {
                 self.read.clear();
                 self.next_unread(0)
             }
-            _ => vec![Effect::Ask(self.start_prompt())],
+            _ => self.again(),
         }
     }
 
@@ -204,7 +268,7 @@ impl Walk {
         effects.push(show(""));
         effects.extend(pages.get(page).into_iter().flatten().map(|line| show(line)));
         effects.push(show(""));
-        effects.push(Effect::Ask(reading_prompt(page + 1 < pages.len())));
+        effects.push(ask(self.page_question(section, page)));
         effects
     }
 
@@ -221,124 +285,8 @@ impl Walk {
             }
             "b" if page > 0 => self.show_page(section, page - 1),
             "b" => self.show_page(section.saturating_sub(1), 0),
-            _ => vec![Effect::Ask(reading_prompt(page + 1 < pages))],
+            _ => self.again(),
         }
-    }
-
-    fn ask_class(&mut self) -> Vec<Effect> {
-        let mut effects = vec![show("")];
-        match &self.matter.purpose {
-            Purpose::ReAnchor { .. } => {
-                let choice = Choice {
-                    class: RecordClass::ExpressionOnly,
-                    words: String::new(),
-                };
-                effects.extend(self.ask_to_confirm(&choice));
-                return effects;
-            }
-            Purpose::Whole { first: true, .. } => effects.extend(self.shown(
-                "Class of this record: the first one is of class meaning, since it says what the bundle means.",
-            )),
-            Purpose::Whole { first: false, .. } | Purpose::Delta(_) => effects.extend(self.shown(
-                "Class of this record: meaning, if anything now means something else than what was signed; expression-only, if only the wording did change.",
-            )),
-        }
-        self.state = State::Class;
-        effects.push(Effect::Ask(self.class_prompt()));
-        effects
-    }
-
-    fn is_first(&self) -> bool {
-        matches!(&self.matter.purpose, Purpose::Whole { first: true, .. })
-    }
-
-    fn class_prompt(&self) -> String {
-        if self.is_first() {
-            format!("class [Enter: meaning], b goes back, {LEAVE}: ")
-        } else {
-            format!("class (meaning or expression-only), b goes back, {LEAVE}: ")
-        }
-    }
-
-    fn class(&mut self, line: &str) -> Vec<Effect> {
-        match line {
-            "b" => self.show_page(self.sections.len().saturating_sub(1), 0),
-            "meaning" => self.ask_words(RecordClass::Meaning),
-            "" if self.is_first() => self.ask_words(RecordClass::Meaning),
-            "expression-only" if self.is_first() => {
-                let mut effects = self.shown("There is no earlier record whose meaning could be the same.");
-                effects.push(Effect::Ask(self.class_prompt()));
-                effects
-            }
-            "expression-only" => self.ask_words(RecordClass::ExpressionOnly),
-            _ => vec![Effect::Ask(self.class_prompt())],
-        }
-    }
-
-    fn ask_words(&mut self, class: RecordClass) -> Vec<Effect> {
-        self.state = State::Words(class);
-        let mut effects = vec![show("")];
-        effects.extend(self.shown(match class {
-            RecordClass::Meaning => {
-                "Lens pass: who looked at the bundle, from which sides, and where that is recorded. One line."
-            }
-            RecordClass::ExpressionOnly => "What changed in the wording? One line, for the changelog.",
-        }));
-        effects.push(Effect::Ask(words_prompt(class)));
-        effects
-    }
-
-    fn words(&mut self, class: RecordClass, line: &str) -> Vec<Effect> {
-        if line == "b" {
-            return self.ask_class();
-        }
-        let words = one_line(line);
-        if words.is_empty() {
-            return vec![Effect::Ask(words_prompt(class))];
-        }
-        self.ask_to_confirm(&Choice { class, words })
-    }
-
-    fn ask_to_confirm(&mut self, choice: &Choice) -> Vec<Effect> {
-        let signing = match compose(&self.matter, choice) {
-            Ok(signing) => signing,
-            Err(why) => {
-                let mut effects = self.shown(&format!("This cannot be signed: {why}."));
-                effects.extend(self.leave());
-                return effects;
-            }
-        };
-        let mut effects = vec![show(""), show("This is what will be written:"), show("")];
-        for told in &signing.told {
-            effects.extend(self.shown(&format!("- {told}")));
-        }
-        effects.push(show(""));
-        let width = self.size.width().saturating_sub(2);
-        effects.extend(
-            pages::lines(&signing.record, width)
-                .iter()
-                .map(|line| show(format!("  {line}").trim_end())),
-        );
-        effects.push(show(""));
-        effects.extend(self.shown(&self.afterwards));
-        effects.push(Effect::DropTyped);
-        effects.push(Effect::Ask(CONFIRM.to_owned()));
-        self.state = State::Confirm(Box::new(signing));
-        effects
-    }
-
-    fn confirm(&mut self, line: &str, signing: Box<Signing>) -> Vec<Effect> {
-        if line == "sign" {
-            self.state = State::Over;
-            return vec![Effect::Sign(signing)];
-        }
-        if line == "b" {
-            return match &self.matter.purpose {
-                Purpose::ReAnchor { .. } => self.show_page(self.sections.len().saturating_sub(1), 0),
-                Purpose::Whole { .. } | Purpose::Delta(_) => self.ask_class(),
-            };
-        }
-        vec![Effect::Ask(CONFIRM.to_owned())]
     }
 
     fn shown(&self, text: &str) -> Vec<Effect> {
@@ -349,21 +297,10 @@ impl Walk {
     }
 }
 
-const CONFIRM: &str = "type the word sign to sign it, b goes back, q leaves: ";
-
 fn show(line: &str) -> Effect {
     Effect::Show(line.to_owned())
 }
 
-fn reading_prompt(has_more: bool) -> String {
-    let enter = if has_more { "more" } else { "read, next" };
-    format!("[Enter] {enter}, b goes back, {LEAVE}: ")
-}
-
-fn words_prompt(class: RecordClass) -> String {
-    let what = match class {
-        RecordClass::Meaning => "lens pass",
-        RecordClass::ExpressionOnly => "what changed",
-    };
-    format!("{what} (b goes back, {LEAVE}): ")
+fn ask(question: Question) -> Effect {
+    Effect::Ask(question.prompt().to_owned())
 }

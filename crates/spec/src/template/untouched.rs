@@ -8,7 +8,7 @@ use core::fmt;
 use super::filled;
 use crate::outline::{Part, outline};
 use crate::text::is_fence;
-use crate::{Bundle, BundleFile, BundleFiles, BundleTexts, examine};
+use crate::{Bundle, BundleFile, BundleFiles, BundleTexts, Decision, Task, TestEntry, examine};
 
 /// A part that is still as the template has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,16 +41,7 @@ pub fn untouched(bundle: &Bundle, texts: &BundleTexts) -> Vec<Untouched> {
         return Vec::new();
     };
     let mut found = Vec::new();
-    if is_same(&bundle.goal, &model.goal) {
-        let is_goal = |part: &Part| part.file == BundleFile::Requirements && part.title == "Goal";
-        let line = outline(texts).into_iter().find(is_goal).map_or(1, |part| part.line);
-        found.push(Untouched {
-            file: BundleFile::Requirements,
-            line,
-            part: "the goal".to_owned(),
-            is_essential: false,
-        });
-    }
+    found.extend(goal(bundle, texts, &model));
     for requirement in &bundle.requirements {
         let sentence = |text: &str| text.split("*(Cites:").next().unwrap_or_default().to_owned();
         let text = sentence(&requirement.text);
@@ -68,8 +59,7 @@ pub fn untouched(bundle: &Bundle, texts: &BundleTexts) -> Vec<Untouched> {
         }
     }
     for decision in &bundle.decisions {
-        let paragraphs =
-            |of: fn(&crate::Decision) -> &str| model.decisions.iter().any(|each| is_same(of(each), of(decision)));
+        let paragraphs = |of: fn(&Decision) -> &str| model.decisions.iter().any(|each| is_same(of(each), of(decision)));
         let same = [
             ("Decision", paragraphs(|each| &each.decision)),
             ("Alternatives considered", paragraphs(|each| &each.alternatives)),
@@ -78,7 +68,7 @@ pub fn untouched(bundle: &Bundle, texts: &BundleTexts) -> Vec<Untouched> {
         found.extend(pieces(BundleFile::Design, decision.line, &decision.id, &same));
     }
     for task in &bundle.tasks {
-        let bullets = |of: fn(&crate::Task) -> &str| model.tasks.iter().any(|each| is_same(of(each), of(task)));
+        let bullets = |of: fn(&Task) -> &str| model.tasks.iter().any(|each| is_same(of(each), of(task)));
         let same = [
             ("Deliverables", bullets(|each| &each.deliverables)),
             ("Done when", bullets(|each| &each.done_when)),
@@ -90,24 +80,36 @@ pub fn untouched(bundle: &Bundle, texts: &BundleTexts) -> Vec<Untouched> {
             &same,
         ));
     }
-    let tests: Vec<String> = model
+    found.extend(tests_of(bundle, texts, &model, &template));
+    found
+}
+
+fn goal(bundle: &Bundle, texts: &BundleTexts, model: &Bundle) -> Option<Untouched> {
+    let is_goal = |part: &Part| part.file == BundleFile::Requirements && part.title == "Goal";
+    let line = outline(texts).into_iter().find(is_goal).map_or(1, |part| part.line);
+    is_same(&bundle.goal, &model.goal).then(|| Untouched {
+        file: BundleFile::Requirements,
+        line,
+        part: "the goal".to_owned(),
+        is_essential: false,
+    })
+}
+
+fn tests_of(bundle: &Bundle, texts: &BundleTexts, model: &Bundle, template: &BundleTexts) -> Vec<Untouched> {
+    let known = |line| below(&template.test_spec, line);
+    let known: Vec<String> = model.tests.iter().map(|test| known(test.line)).collect();
+    let is_known = |text: &str| known.iter().any(|each| is_same(each, text));
+    let untouched = bundle
         .tests
         .iter()
-        .map(|each| below(&template.test_spec, each.line))
-        .collect();
-    for test in &bundle.tests {
-        let text = below(&texts.test_spec, test.line);
-        if tests.iter().any(|each| is_same(each, &text)) {
-            let name = test.requirements.first().unwrap_or(&test.heading);
-            found.push(Untouched {
-                file: BundleFile::TestSpec,
-                line: test.line,
-                part: format!("the test of {name}"),
-                is_essential: false,
-            });
-        }
-    }
-    found
+        .filter(|test| is_known(&below(&texts.test_spec, test.line)));
+    let told = |test: &TestEntry| Untouched {
+        file: BundleFile::TestSpec,
+        line: test.line,
+        part: format!("the test of {}", test.requirements.first().unwrap_or(&test.heading)),
+        is_essential: false,
+    };
+    untouched.map(told).collect()
 }
 
 /// Returns the whole where all of its pieces are untouched, else those that are.

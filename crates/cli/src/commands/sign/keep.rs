@@ -4,6 +4,7 @@ use orchestrate_core::exit;
 use orchestrate_core::identifier::SpecId;
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::{BundleFile, Place};
+use orchestrate_core::words::count;
 use orchestrate_core::world::{Reading, World};
 use orchestrate_host::commit::{bundle_paths, commit_bundle};
 use orchestrate_spec::BundleTexts;
@@ -36,7 +37,7 @@ const FILES: [BundleFile; 5] = [
 /// Returns what will follow the signature, before it is given.
 pub(super) fn announced(session: &Session, spec: &SpecId) -> String {
     if session.settings.commit_on_kickoff.value {
-        format!("Then the five files of specs/{spec} are committed, and nothing else (commit_on_kickoff: true).")
+        format!("Then this is committed, and nothing else than the files of specs/{spec} (commit_on_kickoff: true).")
     } else {
         "Then the git commands that commit it are printed (commit_on_kickoff: false).".to_owned()
     }
@@ -50,7 +51,8 @@ pub(super) fn finish(
     environment: &Environment,
     printer: &mut Printer,
 ) -> Result<u8, Failure> {
-    if is_committed(session, spec) {
+    let uncommitted = uncommitted(session, spec);
+    if uncommitted == 0 {
         if signed == Signed::Before {
             printer.line("nothing to do: it is committed");
         }
@@ -74,24 +76,26 @@ pub(super) fn finish(
             .with_hint("install git; what was signed is written, and only the commit is missing"));
     };
     commit_bundle(git, layout, spec, &subject)?;
-    printer.line(&format!("committed its five files: {subject}"));
+    let files = count(uncommitted, "file");
+    printer.line(&format!("committed {files} of specs/{spec}: {subject}"));
     signs_the_commit(session, spec)?;
     tell_where(session, spec, printer);
     Ok(exit::DONE)
 }
 
-/// Returns whether HEAD has the five files as they lie in the checkout.
-fn is_committed(session: &Session, spec: &SpecId) -> bool {
+/// Returns how many of the five files HEAD does not have as they lie in the checkout.
+fn uncommitted(session: &Session, spec: &SpecId) -> usize {
     let Observed::Known(head) = session.world.repository().head() else {
-        return false;
+        return FILES.len();
     };
-    FILES.into_iter().all(|file| {
-        let here = session.world.read(&Place::BundleFile(spec.clone(), file));
-        match (here, session.world.committed(&head, spec, file)) {
-            (Reading::File { bytes, .. }, Observed::Known(committed)) => bytes == committed,
-            (_, _) => false,
+    let differs = |file: &BundleFile| {
+        let here = session.world.read(&Place::BundleFile(spec.clone(), *file));
+        match (here, session.world.committed(&head, spec, *file)) {
+            (Reading::File { bytes, .. }, Observed::Known(committed)) => bytes != committed,
+            (_, _) => true,
         }
-    })
+    };
+    FILES.iter().filter(|file| differs(file)).count()
 }
 
 /// Checks that the record signs what was committed: git may have changed the bytes on their way.
@@ -123,20 +127,44 @@ fn signs_the_commit(session: &Session, spec: &SpecId) -> Result<(), Failure> {
 
 /// Says where the tower looks, when the signature is not there yet.
 fn tell_where(session: &Session, spec: &SpecId, printer: &mut Printer) {
-    let base = session.world.base(session.settings.base_branch.value.as_ref());
-    let branch = session
-        .world
-        .repository()
-        .standing()
-        .ok()
-        .and_then(|standing| standing.branch);
-    let next = format!("next: orchestrate specs/{spec} --dry-run");
-    match (base, branch) {
-        (Ok(base), Some(branch)) if branch == format!("refs/heads/{}", base.name) => printer.line(&next),
-        (Ok(base), _) => printer.line(&format!(
-            "next: bring it to {}, where the tower reads it; then orchestrate specs/{spec} --dry-run",
-            base.name
-        )),
-        (Err(_), _) => printer.line(&next),
+    let next = format!("orchestrate specs/{spec} --dry-run");
+    printer.line(&match elsewhere(session) {
+        None => format!("next: {next}"),
+        Some(Elsewhere { base, .. }) => format!("next: bring it to {base}, where the tower reads it; then {next}"),
+    });
+}
+
+/// The tower does not look where the checkout is.
+struct Elsewhere {
+    /// The branch that it reads.
+    base: String,
+    /// Where the checkout is, in words.
+    here: String,
+}
+
+/// Returns where the tower looks when that is another branch than the one that is checked out.
+fn elsewhere(session: &Session) -> Option<Elsewhere> {
+    let base = session.world.base(session.settings.base_branch.value.as_ref()).ok()?;
+    let standing = session.world.repository().standing().ok();
+    let branch = standing.and_then(|standing| standing.branch);
+    if branch == Some(format!("refs/heads/{}", base.name)) {
+        return None;
     }
+    let here = branch.as_deref().map_or("no branch", |branch| {
+        branch.strip_prefix("refs/heads/").unwrap_or(branch)
+    });
+    Some(Elsewhere {
+        base: base.name.to_string(),
+        here: here.to_owned(),
+    })
+}
+
+/// Returns what a person should know of the place before reading.
+pub(super) fn remarks(session: &Session) -> Vec<String> {
+    let told = |Elsewhere { base, here }| {
+        format!(
+            "the tower reads {base}, and this checkout is on {here}: what is signed here counts when it is on {base}."
+        )
+    };
+    elsewhere(session).map(told).into_iter().collect()
 }

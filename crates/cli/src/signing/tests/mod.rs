@@ -62,6 +62,7 @@ fn matter(files: Files, purpose: Purpose) -> Matter {
         today: "2026-12-01".to_owned(),
         files,
         purpose,
+        untouched: Vec::new(),
     }
 }
 
@@ -116,5 +117,6 @@ fn meaning(words: &str) -> Choice {
     Choice {
         class: RecordClass::Meaning,
         words: words.to_owned(),
+        cites: None,
     }
 }

@@ -62,6 +62,7 @@ fn older_anchors_of_unchanged_content_are_re_anchored() {
         let choice = Choice {
             class: RecordClass::ExpressionOnly,
             words: String::new(),
+            cites: None,
         };
         let signing = compose(&matter, &choice).expect("it is written");
         let left = after(&matter, &signing);
@@ -88,6 +89,7 @@ fn a_re_anchoring_that_was_cut_off_is_completed_without_a_second_entry() {
     let choice = Choice {
         class: RecordClass::ExpressionOnly,
         words: String::new(),
+        cites: None,
     };
     let whole = matter(begun.clone(), purpose);
     let signing = compose(&whole, &choice).expect("it is written");
@@ -174,6 +176,7 @@ fn a_brief_that_is_there_is_only_added_to() {
         let choice = Choice {
             class,
             words: "clearer words".to_owned(),
+            cites: None,
         };
         let signing = compose(&matter, &choice).expect("it is written");
         let left = after(&matter, &signing);

@@ -5,7 +5,7 @@ use super::*;
 
 #[test]
 fn every_line_that_is_signed_is_shown() {
-    let shown: String = sections(&first(), &draft(), drawn(), &[])
+    let shown: String = sections(&matter(files(draft(), None), first()), drawn(), &[])
         .into_iter()
         .map(|section| section.text + "\n")
         .collect();
@@ -15,6 +15,32 @@ fn every_line_that_is_signed_is_shown() {
             assert!(shown.lines().any(|other| other == line), "{line}");
         }
     }
+}
+
+#[test]
+fn a_title_names_every_part_that_is_shown() {
+    let all = sections(&matter(files(draft(), None), first()), drawn(), &[]);
+    let titles: Vec<&str> = all.iter().map(|section| section.title.as_str()).collect();
+    assert_eq!(
+        titles,
+        [
+            "requirements.md · Goal",
+            "requirements.md · Scope",
+            "requirements.md · REQ-A — The first theme",
+            "requirements.md · Changelog",
+            "requirements.md · Sources",
+            "design.md · D-1: A short name for the first decision (drafting, 2026-11-30)",
+            "design.md · Cross-cutting concerns",
+            "the task graph",
+            "tasks.md",
+            "tasks.md · Task 1 — the smallest part that stands on its own",
+            "tasks.md · Task 2 — what builds on it",
+            "tasks.md · Awaiting input, Deferred, Out of scope",
+            "test-spec.md",
+            "test-spec.md · REQ-A — The first theme",
+            "findings",
+        ]
+    );
 }
 
 #[test]
@@ -42,7 +68,7 @@ fn a_line_that_did_not_change_is_never_shown_as_changed() {
     let first = "- 2026-11-30 — First draft.";
     let texts = changed(&ready(), first, &format!("{first}\n- 2026-12-01 — More."));
     let delta = Purpose::Delta(baseline(ready()).expect("it"));
-    let all = sections(&delta, &texts, drawn(), &[]);
+    let all = sections(&matter(files(texts, None), delta), drawn(), &[]);
     let shown = all.first().map(|section| section.text.as_str());
     assert_eq!(
         shown,

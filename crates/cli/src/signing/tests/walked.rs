@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use orchestrate_spec::anchor::{content_anchor, snapshot_anchor};
+use orchestrate_spec::template::untouched;
 
 use super::super::pages::Size;
 use super::super::sections::sections;
 use super::super::subject::judge;
-use super::super::walk::{Effect, Input, Walk};
+use super::super::walk::{Effect, Input, Surroundings, Walk};
 use super::*;
 
 /// A person at a walk: what was shown, and how it ended.
@@ -22,13 +23,16 @@ struct Person {
 
 impl Person {
     fn at(matter: Matter, read: &BTreeSet<String>) -> Self {
-        let sections = sections(&matter.purpose, &matter.files.texts, drawn(), &[]);
+        let sections = sections(&matter, drawn(), &[]);
         let mut walk = Walk::new(
             matter,
             sections,
             read,
             Size::DEFAULT,
-            "Then it is committed.".to_owned(),
+            Surroundings {
+                remarks: vec!["the tower reads main.".to_owned()],
+                afterwards: "Then it is committed.".to_owned(),
+            },
         );
         let effects = walk.begin();
         let mut person = Self {
@@ -261,4 +265,135 @@ fn a_re_anchoring_is_asked_once_and_confirmed() {
     person.types("");
     person.types("sign");
     assert!(person.signed.is_some());
+}
+
+#[test]
+fn the_template_can_be_read_and_not_signed() {
+    let bundle = parse_bundle(&spec(), &draft()).expect("it reads");
+    let matter = Matter {
+        untouched: untouched(&bundle, &draft()),
+        ..matter(files(draft(), None), first())
+    };
+    let mut person = Person::at(matter, &BTreeSet::new());
+    assert!(
+        person
+            .screen
+            .contains("Remark: it can be read, but not signed yet: REQ-A1.1, REQ-A1.2, D-1,"),
+        "{}",
+        person.screen
+    );
+    let seen = person.reads_to("It cannot be signed yet");
+    for text in [
+        "- specs/alpha/requirements.md:8: the goal is still as orchestrate new wrote it",
+        "REQ-A1.2 is still as orchestrate new wrote it\n  write it over; the bundle cannot be signed before",
+        "the test of REQ-A1.1 is still",
+    ] {
+        assert!(seen.contains(text), "{text}: {seen}");
+    }
+    assert!(person.left && !person.screen.contains("class"), "{}", person.screen);
+}
+
+#[test]
+fn a_line_that_the_changelog_has_is_offered_and_no_second_one_is_written() {
+    let line = "- 2026-12-05 — says who\n  it is for";
+    let texts = changed(&ready(), "for whom", "for everybody");
+    let texts = changed(&texts, "— First draft.", &format!("— First draft.\n{line}"));
+    let signed = brief(&content_anchor(&ready()).expect("an anchor"));
+    let purpose = Purpose::Delta(baseline(ready()).expect("it"));
+    let mut person = Person::at(matter(files(texts, Some(signed)), purpose), &BTreeSet::new());
+    let remark = "Remark: the changelog line of 2026-12-05 is dated in the future: today is\n2026-12-01.";
+    assert!(person.screen.contains(remark), "{}", person.screen);
+    person.reads_to("class (");
+    let offer = person.types("expression-only");
+    assert!(
+        offer.contains("- 2026-12-05 — says who it is for\n") && offer.contains(remark),
+        "{offer}"
+    );
+    assert!(person.types("my own words").contains("Expected: Enter, b or q."));
+    let preview = person.types("");
+    assert!(
+        preview.contains("(\"says who it is for\")") && !preview.contains("a changelog entry of"),
+        "{preview}"
+    );
+    assert!(person.types("b").contains("[Enter] cites this line"));
+    person.types("");
+    person.types("sign");
+    let signing = person.signed.expect("signed");
+    let order: Vec<BundleFile> = signing.changes.iter().map(|(file, _)| *file).collect();
+    assert_eq!(order, [BundleFile::KickoffBrief]);
+    assert!(
+        signing.record.contains("the 2026-12-05 `## Changelog` entry"),
+        "{}",
+        signing.record
+    );
+}
+
+#[test]
+fn an_answer_that_is_none_is_told_what_is_expected() {
+    let mut person = Person::at(matter(files(draft(), None), first()), &BTreeSet::new());
+    let wrong = |person: &mut Person, answers: &[&str], expected: &str, prompt: &str| {
+        for answer in answers {
+            assert_eq!(person.types(answer), format!("{expected}\n{prompt}\n"), "{answer:?}");
+        }
+        let help = person.types("?");
+        assert!(help.contains("  q") && help.contains("ends the walk"), "{help}");
+        assert!(help.ends_with(&format!("{prompt}\n")), "{help}");
+    };
+    let begin = "[Enter] begins, q leaves: ";
+    wrong(
+        &mut person,
+        &["banana", "y", "b"],
+        "Expected: Enter or q. ? tells what each does.",
+        begin,
+    );
+    person.types("");
+    let page = "[Enter] read, next, b goes back, q leaves: ";
+    wrong(
+        &mut person,
+        &["banana", "y"],
+        "Expected: Enter, b or q. ? tells what each does.",
+        page,
+    );
+    person.reads_to("class [");
+    let class = "class [Enter: meaning], b goes back, q leaves: ";
+    let expected = "Expected: Enter, meaning, b or q. ? tells what each does.";
+    wrong(&mut person, &["banana", "y"], expected, class);
+    person.types("");
+    let pass = "lens pass (b goes back, q leaves): ";
+    wrong(
+        &mut person,
+        &["", " \t"],
+        "Expected: a line of text, b or q. ? tells what each does.",
+        pass,
+    );
+    person.types("two of us");
+    let sign = "type the word sign to sign it, b goes back, q leaves: ";
+    let expected = "Expected: sign, b or q. ? tells what each does.";
+    wrong(&mut person, &["banana", "y", "", "Sign"], expected, sign);
+    assert!(person.types("b").contains("Lens pass"), "back to the question before");
+    assert!(person.types("b").contains("class ["));
+    assert!(person.signed.is_none() && !person.left);
+}
+
+#[test]
+fn what_is_known_of_the_place_is_said_before_the_reading() {
+    let person = Person::at(matter(files(draft(), None), first()), &BTreeSet::new());
+    assert!(
+        person.screen.contains("Remark: the tower reads main.\n"),
+        "{}",
+        person.screen
+    );
+}
+
+#[test]
+fn one_part_is_one() {
+    let mut person = Person::at(matter(files(draft(), None), first()), &BTreeSet::new());
+    person.types("");
+    person.types("");
+    let again = Person::at(matter(files(draft(), None), first()), &person.kept);
+    assert!(
+        again.screen.contains("1 of 15 parts was read before and is the same."),
+        "{}",
+        again.screen
+    );
 }
