@@ -395,20 +395,3 @@ fn where_a_signature_would_not_count_it_is_not_given() {
         .exits(1)
         .says("in the middle of a merge");
 }
-
-#[test]
-fn on_a_branch_of_its_own_it_says_where_the_tower_reads() {
-    let sandbox = drafted();
-    let _ = sandbox.git(&["switch", "--quiet", "-c", "planwright/alpha/spec"]);
-    let (shown, output) = sign(&sandbox, "alpha");
-    let (before, _) = shown.split_once("[Enter] begins").expect("the first question");
-    assert!(
-        before.contains("the tower reads main, and this checkout is on planwright/alpha/spec"),
-        "{shown}"
-    );
-    let _ = output.exits(0).says("next: bring it to main");
-    assert_eq!(
-        sandbox.git(&["log", "-1", "--format=%s"]),
-        "docs(alpha): sign off the bundle"
-    );
-}

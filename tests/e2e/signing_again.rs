@@ -1,4 +1,4 @@
-//! `orchestrate sign` once more: what changed since, what was cut off, and what others do meanwhile.
+//! `orchestrate sign` once more: what changed since, what was cut off, what others do meanwhile, and where the tower looks.
 
 use std::fs;
 
@@ -332,4 +332,21 @@ fn a_finished_bundle_of_version_1_is_neither_signed_nor_parked_in() {
         .says("format version 1")
         .says("orchestrate plumbing migrate-format-version specs/orchestration-concurrency");
     assert_eq!(sandbox.changes_since(&before), [""; 0]);
+}
+
+#[test]
+fn on_a_branch_of_its_own_it_says_where_the_tower_reads() {
+    let sandbox = drafted();
+    let _ = sandbox.git(&["switch", "--quiet", "-c", "planwright/alpha/spec"]);
+    let (shown, output) = sign(&sandbox, "alpha");
+    let (before, _) = shown.split_once("[Enter] begins").expect("the first question");
+    assert!(
+        before.contains("the tower reads main, and this checkout is on planwright/alpha/spec"),
+        "{shown}"
+    );
+    let _ = output.exits(0).says("next: bring it to main");
+    assert_eq!(
+        sandbox.git(&["log", "-1", "--format=%s"]),
+        "docs(alpha): sign off the bundle"
+    );
 }

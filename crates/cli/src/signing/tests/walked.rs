@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use orchestrate_spec::anchor::{content_anchor, snapshot_anchor};
 use orchestrate_spec::template::untouched;
 
 use super::super::pages::Size;
 use super::super::sections::sections;
-use super::super::subject::judge;
 use super::super::walk::{Effect, Input, Surroundings, Walk};
 use super::*;
 
