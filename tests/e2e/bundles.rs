@@ -154,10 +154,10 @@ fn several_failures_are_told_together() {
         halted: specs/alpha cannot be read
         error: specs/alpha/design.md: missing file: design.md
         hint: a bundle has four files
-        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (an id is digits, or digits, a dot and digits)
+        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (":" stands right behind the id 1)
            10 | ### Task 1: only part
               |          ^^
-        hint: write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014)
+        hint: write `### Task 1 — only part`
         error: specs/alpha/tasks.md:12: "#### Task 2 – other" is not a task heading
            12 | #### Task 2 – other
               | ^^^^^^^^^^^^^^^^^^^
@@ -174,10 +174,10 @@ fn several_failures_are_told_together() {
         exit 4
         --- out
         halted: specs/alpha cannot be read
-        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (an id is digits, or digits, a dot and digits)
+        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (":" stands right behind the id 1)
            10 | ### Task 1: only part
               |          ^^
-        hint: write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014)
+        hint: write `### Task 1 — only part`
         error: specs/alpha/tasks.md:12: "#### Task 2 – other" is not a task heading
            12 | #### Task 2 – other
               | ^^^^^^^^^^^^^^^^^^^

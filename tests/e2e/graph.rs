@@ -90,6 +90,24 @@ fn the_drawing_shows_what_status_says() {
     assert_eq!(sandbox.changes_since(&before), [""; 0], "a drawing writes nothing");
 }
 
+/// Verifies REQ-B1.1.
+#[test]
+fn a_draft_says_how_many_headings_are_left_out() {
+    let bundle = BundleFixture::new("alpha")
+        .task("1", "first part", &[], "1 day")
+        .task("2", "second part", &["1"], "1 day")
+        .status("Draft");
+    let sandbox = sandbox(&bundle);
+    let draw = || sandbox.orchestrate(&["graph", "alpha", "--no-state"]).exits(0);
+    assert!(!draw().stderr.contains("left out"));
+    let path = "specs/alpha/tasks.md";
+    let text = sandbox.read(path);
+    sandbox.write(path, &text.replace("### Task 2 — second", "### Task 2: second"));
+    let output = draw().says("note: left out: 1 task heading without a readable id\n");
+    let output = output.says("hint: orchestrate validate specs/alpha names the lines\n");
+    assert!(!output.stdout.contains("second part"), "{}", output.stdout);
+}
+
 #[test]
 fn colours_and_characters_are_those_that_can_be_shown() {
     let sandbox = sandbox(&alpha());

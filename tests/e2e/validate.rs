@@ -64,10 +64,10 @@ fn findings_show_their_line_and_what_helps() {
         --- out
         specs/alpha · Ready · 1 error
 
-        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (an id is digits, or digits, a dot and digits)
+        error: specs/alpha/tasks.md:10: malformed task id at tasks.md:10 (":" stands right behind the id 1)
            10 | ### Task 1: only part
               |          ^^
-        hint: write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014)
+        hint: write `### Task 1 — only part`
 
         1 bundle: 1 error
         ");

@@ -9,6 +9,7 @@ use crate::dependencies;
 use crate::diagnostic::{Findings, Spot, quoted};
 use crate::field::FieldText;
 use crate::lookalike::{DependencyLabel, dependency_label, without_list_marker};
+use crate::misspelling::{self, Misspelt};
 use crate::tasks::Task;
 use crate::text::{Line, Span, is_blank, is_continuation};
 use crate::{Annotation, AnnotationKind, BundleFile, FormatVersion, Section};
@@ -94,6 +95,8 @@ pub(crate) struct Block<'a> {
     heading: Heading,
     version: Option<FormatVersion>,
     texts: [Option<FieldText<'a>>; 5],
+    /// The lines that seem to mean a field and begin none.
+    misspelt: Vec<Misspelt>,
     annotations: Vec<Annotation>,
     current: Open,
     /// The anchor covers an indented line that follows.
@@ -113,6 +116,7 @@ impl<'a> Block<'a> {
             heading,
             version,
             texts: [const { None }; 5],
+            misspelt: Vec::new(),
             annotations: Vec::new(),
             current: Open::Nothing,
             anchored: false,
@@ -124,7 +128,11 @@ impl<'a> Block<'a> {
 
     /// Reads one line of the block that is no heading.
     pub(crate) fn read(&mut self, line: &Line<'a>, markdown: &Markdown, findings: &mut Findings) {
-        match dependency_label(line, markdown) {
+        let label = dependency_label(line, markdown);
+        if label == DependencyLabel::None {
+            self.misspelt.extend(misspelling::field(line));
+        }
+        match label {
             DependencyLabel::Field { text, is_exact } => {
                 if !is_exact {
                     findings.add(
@@ -303,17 +311,30 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// Says that a field is missing: at the line that seems to mean it, if there is one, else at the heading.
+    fn miss(&self, field: Field, findings: &mut Findings) {
+        let meant = self.misspelt.iter().find(|misspelt| misspelt.field == field);
+        let (span, help) = match meant {
+            Some(misspelt) => (&misspelt.span, format!("did you mean `{} …`?", field.label())),
+            None => (
+                &self.heading.id_span,
+                format!("add a `{} …` bullet in column 0", field.label()),
+            ),
+        };
+        findings.add(
+            Check::TaskField,
+            Spot::span(BundleFile::Tasks, span.clone()),
+            format!("Task {} missing field: {}", self.heading.id, field.name()),
+            &help,
+        );
+    }
+
     /// Returns the task, whose block ends before that line; missing fields and unreadable dependencies are findings.
     pub(crate) fn finish(mut self, findings: &mut Findings) -> Task {
         for field in Field::ALL {
             let is_known = field == Field::Dependencies && self.dependencies_refused;
             if self.text(field).is_none() && !is_known {
-                findings.add(
-                    Check::TaskField,
-                    Spot::span(BundleFile::Tasks, self.heading.id_span.clone()),
-                    format!("Task {} missing field: {}", self.heading.id, field.name()),
-                    &format!("add a `{} …` bullet in column 0", field.label()),
-                );
+                self.miss(field, findings);
             }
         }
         let written = self.text(Field::Dependencies).as_ref().map(FieldText::as_str);

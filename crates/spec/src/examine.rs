@@ -2,6 +2,7 @@
 
 use orchestrate_core::identifier::SpecId;
 
+use crate::check::Check;
 use crate::diagnostic::Findings;
 use crate::mirror::Resolved;
 use crate::source::Source;
@@ -29,6 +30,16 @@ impl Examination {
     #[must_use]
     pub fn warnings(&self) -> usize {
         self.count(Severity::Warning)
+    }
+
+    /// Returns how many task headings were left out of the bundle with no more than a warning: in a draft, those without
+    /// a readable id.
+    #[must_use]
+    pub fn headings_left_out(&self) -> usize {
+        self.findings
+            .iter()
+            .filter(|finding| finding.severity == Severity::Warning && finding.code == Check::TaskId.code())
+            .count()
     }
 
     fn count(&self, severity: Severity) -> usize {

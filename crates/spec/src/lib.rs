@@ -32,6 +32,7 @@ pub mod ledger;
 mod lookalike;
 pub mod migration;
 mod mirror;
+mod misspelling;
 pub mod outline;
 pub mod park;
 mod parking;

@@ -4,6 +4,7 @@
 //! reader of the format, so it is refused instead (`design/architecture.md §7`).
 
 use crate::commonmark::Markdown;
+use crate::misspelling;
 use crate::text::Line;
 
 /// Returns whether a raw line is a heading, of any level and spelling, that names a task.
@@ -118,10 +119,11 @@ fn resembles_dependency_field(body: &str, indentation: usize) -> bool {
     let text = unmarked.unwrap_or(body);
     let plain = text.trim_start_matches(|character: char| is_invisible(character) || matches!(character, '*' | '_'));
     let is_emphasised = text.starts_with("**") || text.starts_with("__");
-    let has_label = without_label(plain).is_some_and(|rest| {
-        rest.trim_start_matches(|character: char| is_invisible(character) || matches!(character, '*' | '_'))
-            .starts_with([':', '：'])
-    });
+    let has_label = misspelling::resembles_dependencies(plain)
+        || without_label(plain).is_some_and(|rest| {
+            rest.trim_start_matches(|character: char| is_invisible(character) || matches!(character, '*' | '_'))
+                .starts_with([':', '：'])
+        });
     has_label && (unmarked.is_some() || is_emphasised || indentation == 0)
 }
 
@@ -142,9 +144,16 @@ pub(crate) fn without_list_marker(body: &str) -> Option<&str> {
 }
 
 fn without_label(text: &str) -> Option<&str> {
-    ["dependencies", "dependency", "depends on", "depends-on", "depends"]
-        .into_iter()
-        .find_map(|label| without_prefix(text, label))
+    [
+        "dependencies",
+        "dependency",
+        "depends on",
+        "depends-on",
+        "depends",
+        "deps",
+    ]
+    .into_iter()
+    .find_map(|label| without_prefix(text, label))
 }
 
 fn without_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
@@ -253,6 +262,11 @@ mod tests {
             ("- **Dependency:** 1", "odd"),
             ("- **Depends on:** 1", "odd"),
             ("- **Dependencies：** 1", "odd"),
+            ("- **Dependancies:** 1", "odd"),
+            ("- **Depedencies**: 1", "odd"),
+            ("* Dependences: 1", "odd"),
+            ("- **Deps:** 1", "odd"),
+            ("- **Dependents:** 1", "none"),
             ("- **Dependencies** : 1", "odd"),
             ("**Dependencies:** 1", "odd"),
             ("Dependencies: 1", "odd"),

@@ -14,7 +14,7 @@ use crate::lookalike::{
 };
 use crate::parking::{ParkingReader, ReferenceBullet};
 use crate::source::Source;
-use crate::task_heading::{HEADING_HELP, TaskHeading, task_heading};
+use crate::task_heading::{BadId, HEADING_HELP, TaskHeading, task_heading};
 use crate::text::{Line, Span};
 use crate::{Annotation, AnnotationKind, BundleFile, FormatVersion, Gate, Section};
 
@@ -225,13 +225,8 @@ impl<'a> Scanner<'a, '_> {
                 self.refuse(Check::TaskHeading, line, what, HEADING_HELP);
                 (id, title, id_span)
             }
-            TaskHeading::BadId(span) => {
-                let message = format!(
-                    "malformed task id at tasks.md:{} (an id is digits, or digits, a dot and digits)",
-                    line.number
-                );
-                let spot = Spot::span(BundleFile::Tasks, span);
-                self.findings.add(Check::TaskId, spot, message, HEADING_HELP);
+            TaskHeading::BadId(bad) => {
+                self.refuse_id(&bad, line);
                 self.lose_block();
                 return;
             }
@@ -251,6 +246,23 @@ impl<'a> Scanner<'a, '_> {
             section: self.section,
         };
         self.current = Current::Task(Box::new(Block::new(heading, self.version)));
+    }
+
+    /// The message begins with the format's words.
+    fn refuse_id(&mut self, bad: &BadId<'_>, line: &Line<'_>) {
+        let (why, help) = match &bad.meant {
+            Some(meant) => (
+                format!("\"{}\" stands right behind the id {}", meant.mark, meant.id),
+                meant.help(),
+            ),
+            None => (
+                "an id is digits, or digits, a dot and digits".to_owned(),
+                HEADING_HELP.to_owned(),
+            ),
+        };
+        let message = format!("malformed task id at tasks.md:{} ({why})", line.number);
+        let spot = Spot::span(BundleFile::Tasks, bad.span.clone());
+        self.findings.add(Check::TaskId, spot, message, &help);
     }
 
     fn check_duplicate(&mut self, id: &TaskId, span: &Span) {

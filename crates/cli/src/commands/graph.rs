@@ -21,6 +21,7 @@ pub(crate) fn run(arguments: &GraphArguments, environment: &Environment, printer
     let target = bundle_directory::find(arguments.spec.as_deref(), environment, printer)?;
     let examination = examine(&target.spec, &target.files);
     let errors = examination.errors();
+    let left_out = examination.headings_left_out();
     let Examination { bundle, findings } = examination;
     let unreadable = Unreadable {
         spec: target.spec.to_string(),
@@ -40,6 +41,16 @@ pub(crate) fn run(arguments: &GraphArguments, environment: &Environment, printer
         printer.talk(&format!("error: {} cannot be read", target.spec));
         printer.unreadable(&unreadable);
         printer.talk("hint: drawn as far as it can be read, without states; mend the lines that are named");
+    }
+    if left_out > 0 {
+        let headings = if left_out == 1 { "heading" } else { "headings" };
+        printer.talk(&format!(
+            "note: left out: {left_out} task {headings} without a readable id"
+        ));
+        printer.talk(&format!(
+            "hint: orchestrate validate specs/{} names the lines",
+            target.spec
+        ));
     }
     let states = if errors > 0 || arguments.no_state {
         None

@@ -76,7 +76,7 @@ fn sections_and_parking() {
         ),
         (
             after_task_1(&task("2", "1").replace("- **Citations:**", "- **Cites:**")),
-            "refused: 12 task-field",
+            "refused: 18 task-field",
         ),
         (
             after_task_1(

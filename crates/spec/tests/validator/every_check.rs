@@ -130,7 +130,7 @@ fn faults() -> Vec<(&'static str, Fault, &'static str)> {
         (
             "task-id",
             Edit(Tasks, "### Task 2 —", "### Task 2: —"),
-            "malformed task id at tasks.md:19 (an id is digits, or digits, a dot and digits)",
+            "malformed task id at tasks.md:19 (\":\" stands right behind the id 2)",
         ),
         (
             "placement-section",
