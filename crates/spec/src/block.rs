@@ -4,6 +4,7 @@ use orchestrate_core::identifier::TaskId;
 
 use crate::check::Check;
 use crate::citation::citations;
+use crate::citing::{OwnCitation, own_citations};
 use crate::commonmark::Markdown;
 use crate::dependencies;
 use crate::diagnostic::{Findings, Spot, quoted};
@@ -329,6 +330,50 @@ impl<'a> Block<'a> {
         );
     }
 
+    /// Says which fields say nothing, of those that stand on their own line: the other ones may be followed by a list.
+    fn check_texts(&mut self, findings: &mut Findings) {
+        for field in [Field::Citations, Field::EstimatedEffort] {
+            let Some(text) = self.text(field).as_ref() else {
+                continue;
+            };
+            let written = text.as_str();
+            let span = text.span(0..written.len());
+            let (check, message, help) = if written.is_empty() {
+                let help = match field {
+                    Field::Citations => "name the decisions and requirements that the task stands on",
+                    Field::Deliverables | Field::DoneWhen | Field::Dependencies | Field::EstimatedEffort => {
+                        "write days, such as `half day` or `2 days`"
+                    }
+                };
+                let message = format!("task {} has nothing in its field {}", self.heading.id, field.name());
+                (Check::FieldEmpty, message, help)
+            } else if field == Field::EstimatedEffort && !names_an_effort(written) {
+                let message = format!("{} names no number of days, so it counts as 1 day", quoted(written));
+                (
+                    Check::EffortNumber,
+                    message,
+                    "write days, such as `half day` or `2 days`",
+                )
+            } else {
+                continue;
+            };
+            findings.add(check, Spot::span(BundleFile::Tasks, span), message, help);
+        }
+    }
+
+    fn own_citations(&mut self) -> Vec<OwnCitation> {
+        let Some(field) = self.text(Field::Citations) else {
+            return Vec::new();
+        };
+        let cited = own_citations(field.as_str());
+        let spans = field.spans(cited.iter().map(|(_, at)| at.clone()));
+        let own = |((id, _), span): (&(&str, _), Span)| OwnCitation {
+            id: (*id).to_owned(),
+            span,
+        };
+        cited.iter().zip(spans).map(own).collect()
+    }
+
     /// Returns the task, whose block ends before that line; missing fields and unreadable dependencies are findings.
     pub(crate) fn finish(mut self, findings: &mut Findings) -> Task {
         for field in Field::ALL {
@@ -337,6 +382,8 @@ impl<'a> Block<'a> {
                 self.miss(field, findings);
             }
         }
+        self.check_texts(findings);
+        let own_citations = self.own_citations();
         let written = self.text(Field::Dependencies).as_ref().map(FieldText::as_str);
         let malformed_for_the_engine = written.and_then(dependencies::malformed_for_the_engine);
         let (dependencies, dependency_spans) = self.dependencies(findings);
@@ -350,6 +397,7 @@ impl<'a> Block<'a> {
             malformed_for_the_engine,
             citations: citations(&citations_text),
             citations_text,
+            own_citations,
             estimated_effort: take(Field::EstimatedEffort),
             id: self.heading.id,
             title: self.heading.title,
@@ -376,6 +424,11 @@ impl<'a> Block<'a> {
             }
         }
     }
+}
+
+/// Returns whether an effort says how long (`contract/core.md §1.10`).
+fn names_an_effort(text: &str) -> bool {
+    text.contains("half") || text.contains(|character: char| character.is_ascii_digit())
 }
 
 /// Returns the state annotation that the line is, and its text.

@@ -69,7 +69,8 @@ pub(crate) fn read<'a>(body: impl Iterator<Item = Line<'a>>) -> Vec<ChangelogEnt
     entries
 }
 
-fn is_changelog(heading: &str) -> bool {
+/// Returns whether the text of a heading of level 2 is that of the changelog.
+pub(crate) fn is_changelog(heading: &str) -> bool {
     const NAME: &str = "changelog";
     heading
         .get(..NAME.len())

@@ -46,6 +46,8 @@ pub(crate) enum Check {
     DecisionRemoved,
     TaskRemoved,
     // Ours, stricter.
+    RequirementLost,
+    RequirementsSection,
     FileTooLarge,
     FileEncoding,
     CarriageReturn,
@@ -56,6 +58,8 @@ pub(crate) enum Check {
     TaskPlacement,
     LineDisputed,
     FieldOrphan,
+    FieldEmpty,
+    EffortNumber,
     DependencyField,
     DependencyFieldTwice,
     DependencySpelling,
@@ -67,6 +71,8 @@ pub(crate) enum Check {
     DependencyCircle,
     ReferenceMisplaced,
     GateMalformed,
+    CitationUnknown,
+    TestTag,
 }
 
 /// Where a check comes from.
@@ -79,7 +85,7 @@ pub(crate) enum Origin {
 }
 
 impl Check {
-    pub(crate) const ALL: [Self; 59] = [
+    pub(crate) const ALL: [Self; 65] = [
         Self::FileMissing,
         Self::FenceOpen,
         Self::FenceUnknown,
@@ -118,6 +124,8 @@ impl Check {
         Self::SupersededUnlogged,
         Self::DecisionRemoved,
         Self::TaskRemoved,
+        Self::RequirementLost,
+        Self::RequirementsSection,
         Self::FileTooLarge,
         Self::FileEncoding,
         Self::CarriageReturn,
@@ -128,6 +136,8 @@ impl Check {
         Self::TaskPlacement,
         Self::LineDisputed,
         Self::FieldOrphan,
+        Self::FieldEmpty,
+        Self::EffortNumber,
         Self::DependencyField,
         Self::DependencyFieldTwice,
         Self::DependencySpelling,
@@ -139,6 +149,8 @@ impl Check {
         Self::DependencyCircle,
         Self::ReferenceMisplaced,
         Self::GateMalformed,
+        Self::CitationUnknown,
+        Self::TestTag,
     ];
 
     const fn row(self) -> (&'static str, Class, Origin) {
@@ -158,6 +170,8 @@ impl Check {
             Self::RequirementDuplicate => ("requirement-duplicate", Hard, Format(80)),
             Self::RequirementCitation => ("requirement-citation", Gap, Format(80)),
             Self::RequirementBullet => ("requirement-bullet", Gap, Format(80)),
+            Self::RequirementLost => ("requirement-lost", Hard, Ours(80)),
+            Self::RequirementsSection => ("requirements-section", Gap, Ours(80)),
             Self::MirrorStatus => ("mirror-status", Gap, Format(90)),
             Self::MirrorVersion => ("mirror-version", Gap, Format(90)),
             Self::FormatVersion => ("format-version", Hard, Format(100)),
@@ -185,6 +199,8 @@ impl Check {
             Self::TaskPlacement => ("task-placement", Gap, Ours(163)),
             Self::LineDisputed => ("disputed-line", Hard, Ours(163)),
             Self::FieldOrphan => ("field-orphan", Hard, Ours(163)),
+            Self::FieldEmpty => ("field-empty", Gap, Ours(163)),
+            Self::EffortNumber => ("effort-number", Gap, Ours(163)),
             Self::DependencyField => ("dependency-field", Hard, Ours(163)),
             Self::DependencyFieldTwice => ("dependency-field-twice", Hard, Ours(163)),
             Self::DependencySpelling => ("dependency-spelling", Gap, Ours(163)),
@@ -196,7 +212,9 @@ impl Check {
             Self::DependencyCircle => ("dependency-circle", Hard, Ours(163)),
             Self::ReferenceMisplaced => ("reference-misplaced", Hard, Ours(163)),
             Self::GateMalformed => ("gate-malformed", Gap, Ours(163)),
+            Self::CitationUnknown => ("citation-unknown", Gap, Ours(164)),
             Self::RequirementUntested => ("requirement-untested", Gap, Format(170)),
+            Self::TestTag => ("test-tag", Gap, Ours(170)),
             Self::BaselineFence => ("baseline-fence", Gap, Format(180)),
             Self::BaselineStatus => ("baseline-status", Gap, Format(181)),
             Self::TerminalStatus => ("terminal-status", Hard, Format(181)),
@@ -220,10 +238,17 @@ impl Check {
         self.row().2
     }
 
-    /// Returns whether its findings are warnings whatever the class says: a reminder that no tool can evaluate loses
-    /// no task, and the format's own validator passes it over.
+    /// Returns whether its findings are warnings whatever the class says: they lose no task and no requirement, and a
+    /// bundle that was signed under the format's own validator, which passes them over, must not stop for them.
     pub(crate) const fn is_always_a_warning(self) -> bool {
-        matches!(self, Self::GateMalformed)
+        matches!(
+            self,
+            Self::GateMalformed
+                | Self::RequirementsSection
+                | Self::EffortNumber
+                | Self::CitationUnknown
+                | Self::TestTag
+        )
     }
 
     pub(crate) fn of_code(code: &str) -> Option<Self> {

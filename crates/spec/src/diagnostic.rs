@@ -44,7 +44,7 @@ pub struct Diagnostic {
     pub columns: Option<Range<u32>>,
     /// What the finding means for a bundle.
     pub class: Class,
-    /// What it means for this one. A malformed gate is a warning always.
+    /// What it means for this one. What loses no task and no requirement may be a warning always, as a malformed gate is.
     pub severity: Severity,
     /// What is wrong.
     pub message: String,

@@ -6,8 +6,8 @@ use crate::check::Check;
 use crate::diagnostic::Findings;
 use crate::mirror::Resolved;
 use crate::source::Source;
-use crate::{Bundle, BundleFiles, BundleTexts, Diagnostic, Severity, Status};
-use crate::{changelog, design, mirror, relations, requirements, source, tasks, test_spec};
+use crate::{Bundle, BundleFiles, BundleTexts, Diagnostic, FormatVersion, Severity, Status};
+use crate::{changelog, citing, design, mirror, relations, requirements, source, tasks, test_spec};
 
 /// Everything that can be said of a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,11 +80,17 @@ pub fn parse_bundle(spec: &SpecId, texts: &BundleTexts) -> Result<Bundle, Vec<Di
 fn read(spec: &SpecId, sources: &[Source<'_>; 4], resolved: &Resolved, findings: &mut Findings) -> Option<Bundle> {
     let [requirements_source, design_source, tasks_source, test_source] = sources;
     let requirements = requirements::read(requirements_source.body(), findings);
+    requirements::unread::check(requirements_source.body(), &requirements, findings);
+    if resolved.version == Some(FormatVersion::Two) {
+        requirements::check_sections(requirements_source, findings);
+    }
     let decisions = design::read(design_source.body(), findings);
     let list = tasks::read(tasks_source, resolved.version, findings);
     relations::check(&list, findings);
+    citing::check(&requirements, &decisions, &list.tasks, findings);
     let tests = test_spec::read(test_source.body());
     if !test_source.is_missing {
+        test_spec::check_tags(test_source.body(), findings);
         test_spec::check_coverage(&requirements, &tests, findings);
     }
     let title = requirements_source.header.title.as_deref().unwrap_or(spec.as_str());

@@ -15,6 +15,7 @@ mod bundle;
 mod changelog;
 mod check;
 mod citation;
+mod citing;
 mod commonmark;
 mod date;
 mod dependencies;

@@ -3,10 +3,16 @@
 use std::collections::BTreeSet;
 
 use crate::BundleFile;
+use crate::changelog::is_changelog;
 use crate::check::Check;
 use crate::citation::{citations, is_requirement_id};
+use crate::citing::{OwnCitation, own_citations};
 use crate::diagnostic::{Findings, Spot};
+use crate::field::FieldText;
+use crate::source::Source;
 use crate::text::{Document, Line, Span, dedented};
+
+pub(crate) mod unread;
 
 /// One requirement bullet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +25,8 @@ pub struct Requirement {
     pub text: String,
     /// The decision and requirement ids that it cites, in the order written; repetitions stay.
     pub citations: Vec<String>,
+    /// Those of them that name no other bundle beside them.
+    pub(crate) own_citations: Vec<OwnCitation>,
     /// It names a requirement that replaces it.
     pub superseded: bool,
     /// The line of its bullet in `requirements.md`.
@@ -34,7 +42,7 @@ struct Bullet<'a> {
     id_span: Span,
     lines: Vec<&'a str>,
     /// The lines that are no illustration.
-    live: Vec<&'a str>,
+    live: FieldText<'a>,
 }
 
 /// Returns the requirements in file order. What the format asks of them and they lack is a finding.
@@ -61,19 +69,21 @@ pub(crate) fn read<'a>(body: impl Iterator<Item = Line<'a>>, findings: &mut Find
             match bullet(&line) {
                 Some((id, id_span, rest)) => {
                     check_duplicate(id, &id_span, &mut seen, findings);
+                    let mut live = FieldText::default();
+                    live.push(&line, rest);
                     current = Some(Bullet {
                         id,
                         group,
                         id_span,
                         lines: vec![rest],
-                        live: vec![rest],
+                        live,
                     });
                 }
                 None => refuse_bullet(&line, findings),
             }
         } else if let Some(bullet) = &mut current {
             bullet.lines.push(dedented(line.text));
-            bullet.live.push(line.text);
+            bullet.live.push(&line, line.text);
         }
     }
     finish(current, findings);
@@ -98,7 +108,7 @@ pub(crate) fn ids_anywhere(text: &Document<'_>) -> Vec<String> {
 impl Bullet<'_> {
     fn finish(self, findings: &mut Findings) -> Requirement {
         let text = self.lines.join("\n").trim().to_owned();
-        let live = self.live.join("\n");
+        let live = self.live.as_str();
         let cites = live.find("(Cites:");
         let superseded = live.contains("**Superseded-by: REQ-");
         if cites.is_none() && !superseded {
@@ -109,8 +119,24 @@ impl Bullet<'_> {
                 "end the bullet with the decisions or sources it stands on, as in `*(Cites: D-1.)*`",
             );
         }
-        let cited = cites.map(|start| citations(&live[start..])).unwrap_or_default();
+        let start = cites.unwrap_or(live.len());
+        let cited = live.get(start..).unwrap_or_default();
+        let own: Vec<_> = own_citations(cited)
+            .into_iter()
+            .filter(|(id, _)| *id != self.id)
+            .collect();
+        let places = own.iter().map(|(_, at)| start + at.start..start + at.end);
+        let own_citations = own
+            .iter()
+            .zip(self.live.spans(places))
+            .map(|((id, _), span)| OwnCitation {
+                id: (*id).to_owned(),
+                span,
+            })
+            .collect();
+        let cited = citations(cited);
         Requirement {
+            own_citations,
             citations: cited.into_iter().filter(|cited| cited != self.id).collect(),
             superseded,
             id: self.id.to_owned(),
@@ -155,6 +181,35 @@ pub(crate) fn goal<'a>(body: impl Iterator<Item = Line<'a>>) -> String {
         .map(|line| line.text)
         .collect();
     lines.join("\n").trim().to_owned()
+}
+
+/// Adds a finding for each section that a reader of format version 2 looks for and does not find.
+pub(crate) fn check_sections(source: &Source<'_>, findings: &mut Findings) {
+    if source.is_missing || source.is_refused || source.text.open_fence.is_some() {
+        return;
+    }
+    let (mut has_goal, mut has_changelog) = (false, false);
+    for line in source.body().filter(|line| !line.fenced) {
+        has_goal |= line.text.trim_end() == "## Goal";
+        has_changelog |= line.text.strip_prefix("## ").is_some_and(is_changelog);
+    }
+    for (is_there, name, help) in [
+        (
+            has_goal,
+            "Goal",
+            "add it, and say in it what will be true when all is done",
+        ),
+        (
+            has_changelog,
+            "Changelog",
+            "add it, with a `- YYYY-MM-DD …` bullet for each change",
+        ),
+    ] {
+        if !is_there {
+            let message = format!("there is no `## {name}` section");
+            findings.add(Check::RequirementsSection, source.spot(), message, help);
+        }
+    }
 }
 
 #[cfg(test)]

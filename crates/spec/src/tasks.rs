@@ -6,6 +6,7 @@ use orchestrate_core::identifier::TaskId;
 
 use crate::block::{Block, Field, Heading, annotation, refuse_annotation};
 use crate::check::Check;
+use crate::citing::OwnCitation;
 use crate::commonmark::{self, Markdown, Reading};
 use crate::diagnostic::{Findings, Spot, quoted};
 use crate::gates::GateReader;
@@ -40,6 +41,8 @@ pub struct Task {
     pub citations: Vec<String>,
     /// The citations as written.
     pub citations_text: String,
+    /// The ids it cites that name no other bundle beside them.
+    pub(crate) own_citations: Vec<OwnCitation>,
     /// The effort as written, as in `half day`.
     pub estimated_effort: String,
     /// The line of its heading in `tasks.md`.

@@ -105,6 +105,7 @@ fn first<T: PartialEq>(
 
 fn requirement(value: &Requirement) -> Requirement {
     Requirement {
+        own_citations: Vec::new(),
         line: 0,
         id_span: Span::default(),
         ..value.clone()
@@ -125,6 +126,7 @@ fn task(value: &Task) -> Task {
     let mut value = value.clone();
     value.line = 0;
     value.id_span = Span::default();
+    value.own_citations = Vec::new();
     value.dependency_spans = Vec::new();
     value.malformed_for_the_engine = None;
     for annotation in &mut value.annotations {

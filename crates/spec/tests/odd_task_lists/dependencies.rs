@@ -24,6 +24,11 @@ fn dependencies() {
         ),
         (dependency_lines("- **Dependencies:**"), "refused: 17 dependency-text"),
         (
+            dependency_lines("- **Dependancies:** 1"),
+            "refused: 17 dependency-field",
+        ),
+        (dependency_lines("- **Deps**: 1"), "refused: 17 dependency-field"),
+        (
             dependency_lines("- **Dependencies:** the first task"),
             "refused: 17 dependency-text",
         ),

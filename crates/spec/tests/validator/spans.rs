@@ -1,6 +1,6 @@
 //! Where findings point.
 
-use orchestrate_spec::BundleFile::{Design, Requirements, Tasks};
+use orchestrate_spec::BundleFile::{Design, Requirements, Tasks, TestSpec};
 use orchestrate_spec::{BundleFile, FileText};
 
 use crate::{edited, file, findings, good};
@@ -42,6 +42,16 @@ fn findings_point_at_the_offending_part() {
             "the first",
         ),
         (Tasks, "(none yet)", "- **Task six** é", "six"),
+        (
+            Tasks,
+            "- **Deliverables:** one",
+            "- **Deliverable:** é",
+            "- **Deliverable:** é",
+        ),
+        (Tasks, "D-1 · REQ-A1.1", "é; D-1,\n  D-9, D-9", "D-9"),
+        (Requirements, "(Cites: D-1.)", "é (Cites: D-1,\n  D-9.)", "D-9"),
+        (Tasks, "effort:** 1 day", "effort:** é day", "é day"),
+        (TestSpec, "[test]", "[tests] (é)", "tests"),
         (Tasks, "(none yet)", "- é **Gate:** GATE(when: )", "**Gate:**"),
         (Tasks, "## Deferred", "  ##  Deferred", "##  Deferred"),
     ] {
