@@ -59,7 +59,7 @@ fn findings_show_their_line_and_what_helps() {
     let sandbox = sandbox(&single());
     edit(&sandbox, "tasks.md", "### Task 1 — only", "### Task 1: only");
     let before = sandbox.listing();
-    check!(sandbox, sandbox.orchestrate(&["validate", "alpha"]), @r"
+    check!(sandbox, sandbox.orchestrate(&["validate", "alpha"]), @r#"
         exit 1
         --- out
         specs/alpha · Ready · 1 error
@@ -70,7 +70,7 @@ fn findings_show_their_line_and_what_helps() {
         hint: write `### Task 1 — only part`
 
         1 bundle: 1 error
-        ");
+        "#);
     // The same lines are shown by whoever meets them.
     for command in [&["status", "alpha"][..], &["why", "alpha", "1"], &["alpha"]] {
         let output = sandbox.orchestrate(command).exits(4);

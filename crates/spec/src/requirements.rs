@@ -121,7 +121,7 @@ impl Bullet<'_> {
         }
         let start = cites.unwrap_or(live.len());
         let cited = live.get(start..).unwrap_or_default();
-        let own: Vec<_> = own_citations(cited)
+        let own: Vec<_> = own_citations(annotation(cited))
             .into_iter()
             .filter(|(id, _)| *id != self.id)
             .collect();
@@ -146,6 +146,12 @@ impl Bullet<'_> {
             id_span: self.id_span,
         }
     }
+}
+
+/// Returns the citation alone, of the text that begins with it: up to its last star, else to the end of its paragraph.
+fn annotation(text: &str) -> &str {
+    let paragraph = text.split_once("\n\n").map_or(text, |(start, _)| start);
+    paragraph.split_once(")*").map_or(paragraph, |(start, _)| start)
 }
 
 fn check_duplicate<'a>(id: &'a str, span: &Span, seen: &mut BTreeSet<&'a str>, findings: &mut Findings) {
@@ -252,6 +258,22 @@ mod tests {
                 .text
                 .starts_with("The tool SHALL\ndo it.\n*(Cites: D-1, REQ-A1.1, REQ-B2.3; obs:12345678.)*")
         );
+    }
+
+    #[test]
+    fn own_citations_end_with_the_annotation() {
+        let own = |source: &str| {
+            let (found, _) = requirements(source);
+            let cited = found.iter().flat_map(|requirement| &requirement.own_citations);
+            cited
+                .map(|cited| format!("{} {}:{}", cited.id, cited.span.line, cited.span.columns.start))
+                .collect::<Vec<String>>()
+                .join(", ")
+        };
+        let start = "## REQ-A\n- **REQ-A1.1** é *(Cites: D-1, REQ-A1.1,\n";
+        assert_eq!(own(&format!("{start}  D-2.)* D-3\n")), "D-1 2:27, D-2 3:3");
+        assert_eq!(own(&format!("{start}  D-2)\n\n### REQ-A1.2\n")), "D-1 2:27, D-2 3:3");
+        assert_eq!(own("## REQ-A\n- **REQ-A1.1** D-1\n"), "");
     }
 
     #[test]
