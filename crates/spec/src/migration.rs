@@ -19,7 +19,7 @@ use crate::anchor::{AnchorError, content_anchor, task_definitions};
 use crate::edit::{self, EditErrorReason, header_line, line_end, map_texts, raw_lines, with_header_value};
 use crate::header::{self, Header, Lookup};
 use crate::mirror::EXECUTION;
-use crate::{BundleFile, BundleFiles, BundleTexts, LARGEST_FILE, Status, examine};
+use crate::{BundleFile, BundleFiles, BundleTexts, LARGEST_FILE, Severity, Status, examine};
 
 pub use refusal::Refusal;
 
@@ -91,6 +91,7 @@ pub fn migrate(spec: &SpecId, texts: &BundleTexts, brief: Option<&[u8]>, date: &
         None
     };
     let migrated = converted(texts, status, date)?;
+    refuse_invalid(spec, texts)?;
     refuse_other_definitions(texts, &migrated)?;
     refuse_new_findings(spec, texts, &migrated)?;
     let brief = match signed {
@@ -183,6 +184,13 @@ fn refuse_other_definitions(before: &BundleTexts, after: &BundleTexts) -> Result
     } else {
         Err(Refusal::Definitions)
     }
+}
+
+/// Refuses a bundle that its own version's rules do not read: what a program does not understand it does not move.
+fn refuse_invalid(spec: &SpecId, texts: &BundleTexts) -> Result<(), Refusal> {
+    let findings = examine(spec, &BundleFiles::from(texts.clone())).findings;
+    let error = findings.iter().find(|finding| finding.severity == Severity::Error);
+    error.map_or(Ok(()), |error| Err(Refusal::Invalid(error.to_string())))
 }
 
 /// Refuses to make a bundle that has a fault which the old one has not.

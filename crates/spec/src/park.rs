@@ -7,6 +7,7 @@ use orchestrate_core::graph::ParkingPlace;
 use orchestrate_core::identifier::{TaskId, printable};
 use orchestrate_core::words::one_line;
 
+use crate::commonmark::{Blocks, outer_blocks};
 use crate::parking::{Bullet, bullet};
 use crate::text::{Line, Text, is_blank, is_continuation, line_number};
 
@@ -54,9 +55,35 @@ pub enum ParkError {
         /// How many there are.
         count: usize,
     },
+    /// Lines that the format takes for a part of the bullet are rendered as something else.
+    #[error("where the bullet of task {task} ends is unclear: {}, but not as it is rendered", belong(*.from, *.to))]
+    UnclearEnd {
+        /// The task.
+        task: TaskId,
+        /// The first of these lines.
+        from: u32,
+        /// The last of them.
+        to: u32,
+    },
+    /// Without the bullet, what stands behind it would be rendered as a part of something else.
+    #[error("without the bullet of task {task}, line {line} would be rendered as a part of what stands above it")]
+    Joined {
+        /// The task.
+        task: TaskId,
+        /// The line behind the bullet.
+        line: u32,
+    },
     /// The reason holds nothing that can be read.
     #[error("the reason is empty: say why the task is parked")]
     NoReason,
+}
+
+fn belong(from: u32, to: u32) -> String {
+    if from == to {
+        format!("line {from} belongs to it by its indentation")
+    } else {
+        format!("lines {from} to {to} belong to it by their indentation")
+    }
 }
 
 /// Returns `tasks.md` with a bullet that parks the task. Every other line stays, but for a placeholder it replaces.
@@ -81,12 +108,15 @@ pub fn park(tasks: &[u8], task: &TaskId, place: ParkingPlace, reason: &str) -> R
         });
     }
     let section = section(&source, place).ok_or(ParkError::NoSection(place))?;
-    let end = source.line_end(section.start.saturating_sub(1));
-    let line = format!("- **Task {task}** — {reason}{end}");
+    let parked = |end: &str| format!("- **Task {task}** — {reason}{end}");
     if let Some(index) = section.clone().find(|index| is_placeholder(&source, *index)) {
-        return Ok(source.replace(index..index + 1, &line));
+        return Ok(source.replace(index..index + 1, &parked(source.line_end(index))));
     }
-    match section.clone().rfind(|index| has_text(&source, *index)) {
+    let last = section.clone().rfind(|index| has_text(&source, *index));
+    // The bullet ends as the line above it does.
+    let end = source.line_end(last.unwrap_or(section.start.saturating_sub(1)));
+    let line = parked(end);
+    match last {
         Some(last) => {
             let follows_list = source
                 .text
@@ -110,11 +140,11 @@ pub fn park(tasks: &[u8], task: &TaskId, place: ParkingPlace, reason: &str) -> R
     }
 }
 
-/// Returns `tasks.md` without the bullet that parks the task, its wrapped lines included. A section that has nothing
-/// else gets its placeholder back.
+/// Returns `tasks.md` without the bullet that parks the task, the whole list item that it begins. A section
+/// that has nothing else gets its placeholder back.
 ///
 /// # Errors
-/// When no bullet parks the task, or more than one does.
+/// When no bullet parks the task, or more than one does, or when it cannot be told what goes with the bullet.
 pub fn unpark(tasks: &[u8], task: &TaskId) -> Result<Vec<u8>, ParkError> {
     let source = Source::read(tasks)?;
     let found = bullets(&source, task);
@@ -128,9 +158,7 @@ pub fn unpark(tasks: &[u8], task: &TaskId) -> Result<Vec<u8>, ParkError> {
             });
         }
     };
-    let wrapped = source.text.lines.get(start + 1..).unwrap_or_default();
-    let wrapped = wrapped.iter().take_while(|line| is_continuation(line.text));
-    let end = start + 1 + wrapped.count();
+    let end = item_end(&source, start, task)?;
     let section = section_around(&source, place, start).ok_or(ParkError::NoSection(place))?;
     let is_alone = !section
         .filter(|index| !(start..end).contains(index))
@@ -142,7 +170,67 @@ pub fn unpark(tasks: &[u8], task: &TaskId) -> Result<Vec<u8>, ParkError> {
     let is_blank_line = |index: usize| index < source.text.lines.len() && !has_text(&source, index);
     // The blank line that stood before it and the one behind it would be two.
     let stands_apart = start.checked_sub(1).is_some_and(is_blank_line) && is_blank_line(end);
-    Ok(source.replace(start..end + usize::from(stands_apart), ""))
+    let removed = start - usize::from(stands_apart)..end;
+    let changed = source.replace(removed.clone(), "");
+    refuse_joined(&source, removed, &changed, task)?;
+    Ok(changed)
+}
+
+/// Returns the index behind the last line of the bullet that begins at a line: the whole list item, with every paragraph
+/// it holds. Refused where the lines that the format takes for it are rendered as something else.
+fn item_end(source: &Source<'_>, start: usize, task: &TaskId) -> Result<usize, ParkError> {
+    let lines = &source.text.lines;
+    let behind = lines.get(start + 1..).unwrap_or_default();
+    let wrapped = start + 1 + behind.iter().take_while(|line| is_continuation(line.text)).count();
+    let unclear = |from: usize, to: usize| ParkError::UnclearEnd {
+        task: task.clone(),
+        from: line_number(from),
+        to: line_number(to.saturating_sub(1)),
+    };
+    let item = lines
+        .get(start)
+        .and_then(|line| outer_blocks(source.text.source).item_at(line.start));
+    let Some(item) = item else {
+        return Err(unclear(start, wrapped));
+    };
+    let end = lines.partition_point(|line| line.start < item.end);
+    if end < wrapped {
+        Err(unclear(end, wrapped))
+    } else {
+        Ok(end)
+    }
+}
+
+/// Refuses a removal after which what is left is rendered as other blocks than before: a line behind the bullet would
+/// belong to what stands above it.
+fn refuse_joined(
+    source: &Source<'_>,
+    removed: core::ops::Range<usize>,
+    changed: &[u8],
+    task: &TaskId,
+) -> Result<(), ParkError> {
+    let (first, last) = (source.offset(removed.start), source.offset(removed.end));
+    let moved = |start: usize| if start < last { start } else { start - (last - first) };
+    let starts = |blocks: Blocks| -> (Vec<usize>, Vec<usize>) {
+        let items = blocks.items.iter().map(|item| item.start).collect();
+        (items, blocks.others)
+    };
+    let (items, others) = starts(outer_blocks(source.text.source));
+    let is_left = |start: &usize| !(first..last).contains(start);
+    let expected: (Vec<usize>, Vec<usize>) = (
+        items.into_iter().filter(is_left).map(moved).collect(),
+        others.into_iter().filter(is_left).map(moved).collect(),
+    );
+    // Cutting out whole lines leaves text.
+    let found = crate::text::read(changed).map(|text| starts(outer_blocks(text.source)));
+    if found.is_ok_and(|found| found == expected) {
+        Ok(())
+    } else {
+        Err(ParkError::Joined {
+            task: task.clone(),
+            line: line_number(removed.end),
+        })
+    }
 }
 
 /// The file that is changed: its bytes, and its text without a byte order mark.
@@ -164,11 +252,15 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the offset in the bytes at which a line starts; the end for the index behind the last line.
-    fn start_of(&self, index: usize) -> usize {
-        let mark = self.bytes.len() - self.text.source.len();
+    /// Returns the offset in the text at which a line starts; the end for the index behind the last line.
+    fn offset(&self, index: usize) -> usize {
         let line = self.text.lines.get(index);
-        line.map_or(self.bytes.len(), |line| mark + line.start)
+        line.map_or(self.text.source.len(), |line| line.start)
+    }
+
+    /// The same in the bytes.
+    fn start_of(&self, index: usize) -> usize {
+        self.bytes.len() - self.text.source.len() + self.offset(index)
     }
 
     /// Returns the line end that the file uses at a line: that line's own, or that of the first line where it has none.

@@ -151,6 +151,9 @@ fn refused(spec: &SpecId, task: &TaskId, error: &ParkError) -> Failure {
             "add `## {}` with the line `(none yet)` to specs/{spec}/tasks.md",
             place.section()
         )),
+        ParkError::UnclearEnd { .. } | ParkError::Joined { .. } => {
+            Failure::failed(message).with_hint(format!("remove the bullet by hand; it is in specs/{spec}/tasks.md"))
+        }
         ParkError::NotText { .. } | ParkError::OpenFence(_) => Failure::failed(message),
     }
 }

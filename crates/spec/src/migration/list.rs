@@ -7,6 +7,7 @@ use orchestrate_core::identifier::TaskId;
 use super::Refusal;
 use crate::anchor::sort_key;
 use crate::block::Field;
+use crate::commonmark::{Blocks, outer_blocks};
 use crate::edit::{RawLine, raw_lines};
 use crate::parking::{Bullet, bullet};
 use crate::text::{is_continuation, line_number};
@@ -59,6 +60,34 @@ pub(super) struct List<'a> {
     pub(super) blocks: Vec<Block<'a>>,
 }
 
+/// What CommonMark makes of the file.
+struct Rendered {
+    blocks: Blocks,
+    /// How many bytes stand before the text: a byte order mark.
+    mark: usize,
+}
+
+impl Rendered {
+    fn of(bytes: &[u8]) -> Self {
+        // The file was found to be text before it was cut.
+        let source = crate::text::read(bytes).map_or("", |text| text.source);
+        Self {
+            blocks: outer_blocks(source),
+            mark: bytes.len() - source.len(),
+        }
+    }
+
+    /// Returns whether the lines from one to another are a bullet of one paragraph, no more and no less. What goes with
+    /// a bullet would otherwise be more than the bullet says, or less.
+    fn is_paragraph(&self, first: &Line<'_>, last: &Line<'_>) -> bool {
+        let end = last.raw.start + last.text().trim_end().len();
+        let start = first.raw.start.checked_sub(self.mark);
+        start
+            .and_then(|start| self.blocks.item_at(start))
+            .is_some_and(|item| item.is_one_paragraph && item.end + self.mark == end)
+    }
+}
+
 /// Cuts the file.
 pub(super) fn read(bytes: &[u8]) -> Result<List<'_>, Refusal> {
     let lines: Vec<Line<'_>> = raw_lines(bytes)
@@ -70,6 +99,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<List<'_>, Refusal> {
         })
         .collect();
     refuse_fences(&lines)?;
+    let rendered = Rendered::of(bytes);
     let first = lines
         .iter()
         .position(|line| line.text().starts_with("## "))
@@ -95,7 +125,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<List<'_>, Refusal> {
             });
         }
         seen.push(section);
-        read_section(section, heading, body, &mut list)?;
+        read_section(section, heading, body, &rendered, &mut list)?;
     }
     refuse_ids(&list)?;
     Ok(list)
@@ -142,6 +172,7 @@ fn read_section<'a>(
     section: Section,
     heading: &Line<'a>,
     body: &[Line<'a>],
+    rendered: &Rendered,
     list: &mut List<'a>,
 ) -> Result<(), Refusal> {
     let first = body
@@ -163,7 +194,7 @@ fn read_section<'a>(
         });
     }
     for block in blocks.chunk_by(|_, next| !next.text().starts_with("### ")) {
-        list.blocks.push(read_block(section, block)?);
+        list.blocks.push(read_block(section, block, rendered)?);
     }
     Ok(())
 }
@@ -194,7 +225,7 @@ fn refuse_bullets(section: Section, lines: &[Line<'_>]) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn read_block<'a>(section: Section, lines: &[Line<'a>]) -> Result<Block<'a>, Refusal> {
+fn read_block<'a>(section: Section, lines: &[Line<'a>], rendered: &Rendered) -> Result<Block<'a>, Refusal> {
     let (heading, body) = lines.split_first().ok_or(Refusal::Definitions)?;
     let id = task_id(heading)?;
     let mut block = Block {
@@ -213,6 +244,12 @@ fn read_block<'a>(section: Section, lines: &[Line<'a>]) -> Result<Block<'a>, Ref
         };
         let length = after.iter().take_while(|line| is_continuation(line.text())).count();
         let (continuation, after) = after.split_at(length);
+        if !rendered.is_paragraph(line, continuation.last().unwrap_or(line)) {
+            return Err(Refusal::Annotation {
+                line: line.number,
+                kind,
+            });
+        }
         read_annotation(kind, line, continuation, &mut block)?;
         refuse_loose_continuation(kind, after)?;
         rest = after;

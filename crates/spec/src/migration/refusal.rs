@@ -185,6 +185,9 @@ pub enum Refusal {
     /// The task definitions would not stay the same to the byte.
     #[error("the task definitions would change")]
     Definitions,
+    /// The bundle has a fault already, so that what it means is not certain.
+    #[error("the bundle is not valid as it is: {0}")]
+    Invalid(String),
     /// The migrated bundle would have a fault that this one has not.
     #[error("the migrated bundle would not be valid: {0}")]
     NewFinding(String),
@@ -198,6 +201,7 @@ impl Refusal {
             Self::NoBrief | Self::Record(_) | Self::Stale => {
                 Some(format!("review and sign it: orchestrate sign specs/{spec}"))
             }
+            Self::Invalid(_) => Some(format!("see all of it: orchestrate validate specs/{spec}")),
             Self::Mirror {
                 key: "Format-version", ..
             } => Some(format!(

@@ -201,14 +201,6 @@ fn a_draft_is_migrated_without_signing_anything() {
 }
 
 #[test]
-fn a_fault_that_was_there_before_is_no_reason_to_refuse() {
-    let dangling = sections(&task("1", "9", ""), "", "", "", "", "");
-    let draft = with_status(&bundle(&dangling), Status::Draft).expect("restated");
-    let outcome = migrate(&spec(), &draft, None, DATE);
-    assert!(matches!(outcome, Ok(Migration::Migrated { .. })), "{outcome:?}");
-}
-
-#[test]
 fn bundles_that_are_not_live_stay() {
     for status in [Status::Done, Status::Retired, Status::Superseded] {
         let texts = with_status(&bundle(&usual()), status).expect("restated");

@@ -107,6 +107,79 @@ fn a_wrapped_bullet_goes_as_a_whole() {
 }
 
 #[test]
+fn every_paragraph_of_a_bullet_goes_with_it() {
+    for rest in [
+        "\n  Waits for Bob. **Gate:** GATE(when: after 2020-01-01)\n",
+        "  wrapped\n\n  - nested\n    more\n\n\n  last\n",
+        "lazily wrapped\n",
+        "\n      code\n",
+    ] {
+        for (above, below) in [
+            ("- **Task 2** — y\n", ""),
+            ("- **Task 2** — y\n\n", "\nProse.\n"),
+            ("", "- **Later.** z\n"),
+        ] {
+            let before = file(&format!("## Deferred\n\n{above}- **Task 1** — x\n{rest}{below}\n"));
+            let after = string(unpark(&before, &id("1")).expect("unparked"));
+            let expected = string(file(&format!(
+                "## Deferred\n\n{}{below}\n",
+                above.replace("\n\n", "\n")
+            )));
+            assert_eq!(after, expected, "{rest:?}");
+        }
+    }
+    let alone = file("## Deferred\n\n- **Task 1** — x\n\n  Waits.\n\n");
+    assert_eq!(
+        string(unpark(&alone, &id("1")).expect("unparked")),
+        string(file("## Deferred\n\n(none yet)\n\n"))
+    );
+}
+
+#[test]
+fn a_bullet_whose_end_is_unclear_is_left_with_its_lines_named() {
+    for (rest, lines) in [
+        (" # Heading\n", 1),
+        (" # Heading\n  more\n", 2),
+        (" > quoted\n", 1),
+        ("  wrapped\n * other\n", 1),
+    ] {
+        let before = file(&format!("## Deferred\n\n- **Task 1** — x\n{rest}\n"));
+        match unpark(&before, &id("1")) {
+            Err(ParkError::UnclearEnd { from, to, .. }) => assert_eq!(to + 1 - from, lines, "{rest:?}"),
+            other => panic!("{rest:?}: {other:?}"),
+        }
+    }
+    // A line of dashes would make a heading of the paragraph above the bullet.
+    let before = file("## Deferred\n\nProse.\n- **Task 1** — x\n---\n\n");
+    assert!(matches!(unpark(&before, &id("1")), Err(ParkError::Joined { .. })));
+}
+
+/// Verifies REQ-B3.4.
+#[test]
+fn mixed_line_ends_come_back() {
+    for section in [&SECTIONS[..2], &SECTIONS[3..6]].concat() {
+        let lines: Vec<&str> = section.split_inclusive('\n').collect();
+        for bits in 0..1_u32 << lines.len() {
+            let mixed: String = lines
+                .iter()
+                .enumerate()
+                .map(|(index, line)| match bits >> index & 1 {
+                    0 => (*line).to_owned(),
+                    _ => line.replace('\n', "\r\n"),
+                })
+                .collect();
+            let before = file(&mixed);
+            let after = park(&before, &id("2"), ParkingPlace::Deferred, "x").expect("parked");
+            assert_eq!(
+                string(unpark(&after, &id("2")).expect("unparked")),
+                string(before),
+                "{mixed:?}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_last_section_of_a_file_without_a_final_line_end() {
     for tail in [
         "## Out of scope",

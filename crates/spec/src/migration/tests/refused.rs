@@ -126,6 +126,38 @@ fn what_a_program_cannot_decide_is_refused() {
             annotated("- **Dispatch:** x\n  **Gate:** y\n"),
             "the annotation \"Dispatch\" says more",
         ),
+        (
+            annotated("- **Dispatch:** x\n ## Awaiting input\n"),
+            "the annotation \"Dispatch\" says more",
+        ),
+        (
+            annotated("- **Dispatch:** x\n  ### Task 9 — z\n"),
+            "the annotation \"Dispatch\" says more",
+        ),
+        (
+            annotated("- **Status:** a\n  ===\n"),
+            "the annotation \"Status\" says more",
+        ),
+        (
+            annotated("- **Status:** a\n 1. nested\n"),
+            "the annotation \"Status\" says more",
+        ),
+        (
+            annotated("- **Status:** a\n  > quoted\n"),
+            "the annotation \"Status\" says more",
+        ),
+        (
+            annotated("- **Status:** a\n ***\n"),
+            "the annotation \"Status\" says more",
+        ),
+        (
+            annotated("- **Status:** a\n  <!-- hidden -->\n"),
+            "the annotation \"Status\" says more",
+        ),
+        (
+            annotated("- **Status:** a\nlazily continued\n"),
+            "the annotation \"Status\" says more",
+        ),
         (format!("{}\n```\n", usual()), "the code fence is never closed"),
         (
             format!("{}\n```\n### Task 9 — mock\n```\n", usual()),
@@ -253,4 +285,30 @@ fn a_signed_bundle_needs_a_record_that_signs_it() {
     }
     let open = text(&signed(&texts)) + "```\n";
     assert!(matches!(run_with(&texts, open.as_bytes()), Err(Refusal::Brief(_))));
+}
+
+/// Verifies REQ-B3.1.
+#[test]
+fn a_bundle_that_its_own_rules_do_not_read_is_refused() {
+    let good = bundle(&usual());
+    let dangling = BundleTexts {
+        tasks: text(&good.tasks)
+            .replacen("**Dependencies:** 2\n", "**Dependencies:** 99\n", 1)
+            .into_bytes(),
+        ..good
+    };
+    let draft = with_status(&dangling, Status::Draft).expect("restated");
+    for texts in [dangling, draft] {
+        let refusal = run_with(&texts, &signed(&texts)).expect_err("refused");
+        assert!(
+            refusal
+                .to_string()
+                .starts_with("the bundle is not valid as it is: specs/alpha/tasks.md:"),
+            "{refusal}"
+        );
+        assert!(
+            refusal.to_string().contains("task 99, which does not exist"),
+            "{refusal}"
+        );
+    }
 }
