@@ -171,6 +171,40 @@ fn a_parked_task_is_not_dispatched_until_it_is_unparked() {
     sandbox.wait_for_worker("alpha", "1");
 }
 
+/// Verifies REQ-B3.4.
+#[test]
+fn the_printed_git_commands_work_where_they_are_printed() {
+    let sandbox = sandbox(&alpha());
+    let worktree = sandbox.root().join("side tree");
+    let _ = sandbox.git(&["worktree", "add", "--quiet", "-b", "side", worktree.as_str()]);
+    for directory in [sandbox.repository(), sandbox.path("specs/alpha"), worktree] {
+        for arguments in [
+            &["park", "alpha", "1", "--in", "deferred", "--reason", "x"][..],
+            &["unpark", "alpha", "1"],
+        ] {
+            let output = sandbox.orchestrate_in(&directory, arguments).exits(0);
+            let commands: Vec<&str> = output
+                .stdout
+                .lines()
+                .filter_map(|line| line.strip_prefix("  git"))
+                .collect();
+            assert_eq!(commands.len(), 2, "{output}");
+            for command in commands {
+                let _ = sandbox.shell(&format!("cd '{directory}' && git{command}")).exits(0);
+            }
+            assert_eq!(
+                sandbox.git(&["status", "--porcelain", "specs"]),
+                "",
+                "{directory}: it is committed"
+            );
+        }
+    }
+    assert_eq!(
+        sandbox.git(&["rev-list", "--count", "--grep", "park task 1", "HEAD"]),
+        "6"
+    );
+}
+
 #[test]
 fn what_cannot_be_parked_is_refused_and_nothing_is_written() {
     let sandbox = sandbox(&alpha().awaiting("3", "an answer"));

@@ -7,7 +7,7 @@ use orchestrate_core::place::BundleFile;
 use orchestrate_e2e::listing::Listing;
 use orchestrate_e2e::output::Output;
 use orchestrate_e2e::sandbox::Sandbox;
-use orchestrate_e2e::surroundings::{read_only, skipped};
+use orchestrate_e2e::surroundings::{failpoint_binary, read_only, skipped};
 
 use crate::{PROGRAM, alpha, check, sandbox, single};
 
@@ -286,7 +286,7 @@ fn what_cannot_be_migrated_by_rule_is_refused_and_stays() {
         refused: theta — kickoff-brief.md is a symbolic link
         hint: review and sign it: orchestrate sign specs/epsilon
         hint: review and sign it: orchestrate sign specs/eta
-        hint: where a migration was cut short, bring the committed files back: git restore -- specs/gamma
+        hint: where another program's migration was cut short, see what it changed: git diff HEAD -- :/specs/gamma; then let the four files be of one version, by hand
         "#);
     let changes = specs(&sandbox).changes_since(&before);
     assert!(
@@ -364,6 +364,129 @@ fn a_lost_entry_of_the_brief_is_repaired() {
         migrate-format-version: 0 migrated, 1 repaired, 0 unchanged, 0 refused
         ");
     assert_eq!(sandbox.read("specs/alpha/kickoff-brief.md"), anchored);
+}
+
+/// The files of a signed bundle in the order in which a migration writes them.
+const WRITTEN: [&str; 5] = [
+    "design.md",
+    "test-spec.md",
+    "tasks.md",
+    "requirements.md",
+    "kickoff-brief.md",
+];
+
+fn texts(sandbox: &Sandbox) -> [String; 5] {
+    WRITTEN.map(|file| sandbox.read(&format!("specs/alpha/{file}")))
+}
+
+fn put(sandbox: &Sandbox, texts: [&String; 5]) {
+    for (file, text) in WRITTEN.iter().zip(texts) {
+        sandbox.write(&format!("specs/alpha/{file}"), text);
+    }
+}
+
+/// Keeps what a migration is about to write, as a kill leaves it.
+fn keep(sandbox: &Sandbox, before: &[String; 5], after: &[String; 5]) {
+    for (directory, texts) in [("before", before), ("after", after)] {
+        let directory = sandbox.path(".git/orchestrate/migration/alpha").join(directory);
+        fs::create_dir_all(&directory).expect("made");
+        for (file, text) in WRITTEN.iter().zip(texts) {
+            fs::write(directory.join(file), text).expect("written");
+        }
+    }
+}
+
+/// Verifies REQ-B3.1.
+#[test]
+fn a_migration_that_was_cut_short_is_completed_and_an_edit_since_then_is_not_lost() {
+    let sandbox = empty();
+    add_version_1(&sandbox, "alpha", "Active");
+    let kept = sandbox.path(".git/orchestrate/migration/alpha");
+    let before = texts(&sandbox);
+    let _ = migrate(&sandbox, "specs/alpha").exits(0);
+    let after = texts(&sandbox);
+    assert!(!kept.exists(), "nothing is kept of a migration that was completed");
+    for written in 0..=5 {
+        keep(&sandbox, &before, &after);
+        put(
+            &sandbox,
+            core::array::from_fn(|index| if index < written { &after[index] } else { &before[index] }),
+        );
+        let said = match written {
+            0 => "migrated: alpha\n",
+            5 => "unchanged (already format-version 2): alpha\n",
+            _ => "migrated: alpha (an earlier run was cut short; completed)\n",
+        };
+        let _ = migrate(&sandbox, "specs/alpha").exits(0).says(said);
+        assert_eq!(texts(&sandbox), after, "{written}");
+        assert!(!kept.exists(), "{written}");
+    }
+    // Somebody has edited a file since.
+    keep(&sandbox, &before, &after);
+    let edited = format!("{}\nMore.\n", before[2]);
+    put(&sandbox, [&after[0], &after[1], &edited, &before[3], &before[4]]);
+    let listing = specs(&sandbox);
+    let output = migrate(&sandbox, "specs/alpha")
+        .exits(1)
+        .says("an earlier migration was cut short, and since then tasks.md changed")
+        .says("hint: keep a copy of your tasks.md elsewhere");
+    assert!(output.stderr.contains(&format!("{kept}/before")), "{output}");
+    assert_eq!(specs(&sandbox).changes_since(&listing), [""; 0]);
+    // The hint helps.
+    fs::copy(kept.join("before/tasks.md"), sandbox.path("specs/alpha/tasks.md")).expect("copied");
+    let _ = migrate(&sandbox, "specs/alpha").exits(0);
+    assert_eq!(texts(&sandbox), after);
+}
+
+#[test]
+fn a_torn_bundle_of_which_nothing_is_kept_is_refused_with_a_hint_that_discards_nothing() {
+    let sandbox = empty();
+    add_version_1(&sandbox, "alpha", "Active");
+    let before = texts(&sandbox);
+    let _ = migrate(&sandbox, "specs/alpha").exits(0);
+    let after = texts(&sandbox);
+    for written in 1..=3 {
+        put(
+            &sandbox,
+            core::array::from_fn(|index| if index < written { &after[index] } else { &before[index] }),
+        );
+        let listing = specs(&sandbox);
+        let output = migrate(&sandbox, "specs/alpha")
+            .exits(1)
+            .says("design.md declares Format-version \"2\", requirements.md \"1\"")
+            .says("git diff HEAD -- :/specs/alpha");
+        assert!(!output.stderr.contains("restore"), "{output}");
+        assert_eq!(specs(&sandbox).changes_since(&listing), [""; 0]);
+    }
+}
+
+#[test]
+fn a_migration_that_is_killed_is_completed_by_the_next() {
+    let Some(program) = failpoint_binary() else {
+        return skipped("kills at named points (ORCHESTRATE_FAILPOINT_BINARY is not set)");
+    };
+    for passing in 1..=12 {
+        let sandbox = Sandbox::empty(&program);
+        sandbox.initialise(&[]);
+        sandbox.configure("");
+        add_version_1(&sandbox, "alpha", "Active");
+        let point = format!("write.staged:{passing}");
+        let arguments = ["plumbing", "migrate-format-version", "specs/alpha"];
+        let variables = [("ORCHESTRATE_FAILPOINT", point.as_str())];
+        let output = sandbox.orchestrate_with(&sandbox.repository(), &arguments, &variables);
+        if output.exit == 0 {
+            assert_eq!(
+                passing, 8,
+                "the lock, what is kept and five files are written: {output}"
+            );
+            return;
+        }
+        let _ = migrate(&sandbox, "specs/alpha").exits(0);
+        let _ = migrate(&sandbox, "specs/alpha").exits(0).says("unchanged");
+        let _ = sandbox.orchestrate(&["validate", "alpha"]).exits(0);
+        assert!(!sandbox.path(".git/orchestrate/migration/alpha").exists(), "{point}");
+    }
+    panic!("the point is passed more often than there are files");
 }
 
 #[test]

@@ -24,6 +24,7 @@ pub mod repository;
 mod reverts;
 pub mod specs;
 pub mod standing;
+pub mod unfinished;
 mod window;
 mod worktree;
 pub mod world;

@@ -112,9 +112,10 @@ fn declared<'a>(header: &'a Header, file: BundleFile, key: &'static str) -> Resu
 }
 
 fn refuse_mirrors(texts: &BundleTexts, version: &str, status: &str) -> Result<(), Refusal> {
-    for (file, bytes) in texts.files() {
-        let header = header::parse(bytes);
-        for (key, expected) in [("Status", status), ("Format-version", version)] {
+    // The version first: where it differs, a migration was cut short, and the rest follows from that.
+    for (key, expected) in [("Format-version", version), ("Status", status)] {
+        for (file, bytes) in texts.files() {
+            let header = header::parse(bytes);
             let found = declared(&header, file, key)?;
             if found != expected {
                 return Err(Refusal::Mirror {

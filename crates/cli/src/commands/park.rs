@@ -3,6 +3,7 @@
 //!
 //! One bullet of `tasks.md` is written or removed, under the bundle's lock; what a signature covers does not change.
 
+use camino::Utf8Path;
 use orchestrate_core::exit;
 use orchestrate_core::graph::ParkingPlace;
 use orchestrate_core::identifier::{SpecId, TaskId, printable};
@@ -37,7 +38,7 @@ pub(crate) fn park(
 ) -> Result<u8, Failure> {
     let act = Act::Park(section.place(), reason);
     let (session, spec, task) = open((spec, task), environment, printer)?;
-    run(session, (spec, task), &act, printer)
+    run(session, (spec, task), &act, environment, printer)
 }
 
 /// Puts a parked task back, and lets one that was reverted be done again.
@@ -56,7 +57,7 @@ pub(crate) fn unpark(names: (&str, &str), environment: &Environment, printer: &m
         Err(fault) if is_parked => printer.talk(&format!("note: whether it was reverted cannot be told: {fault}")),
         Err(fault) => return Err(fault.into()),
     }
-    run(session, (spec, task), &Act::Unpark, printer)
+    run(session, (spec, task), &Act::Unpark, environment, printer)
 }
 
 fn open(
@@ -74,6 +75,7 @@ fn run(
     mut session: Session,
     (spec, task): (SpecId, TaskId),
     act: &Act<'_>,
+    environment: &Environment,
     printer: &mut Printer,
 ) -> Result<u8, Failure> {
     let layout = session.world.repository().layout.clone();
@@ -89,15 +91,32 @@ fn run(
     };
     printer.line(&said);
     printer.line("the tower sees it at once, and what was signed is unchanged; to keep it:");
-    printer.line(&format!("  git add specs/{spec}/tasks.md"));
+    let git = git_from(&environment.directory, &layout.primary);
+    printer.line(&format!("  {git} add specs/{spec}/tasks.md"));
     let subject = match act {
         Act::Park(..) => format!("park task {task}"),
         Act::Unpark => format!("unpark task {task}"),
     };
     printer.line(&format!(
-        "  git commit -m \"chore({spec}): {subject}\" -- specs/{spec}/tasks.md"
+        "  {git} commit -m \"chore({spec}): {subject}\" -- specs/{spec}/tasks.md"
     ));
     Ok(exit::DONE)
+}
+
+/// Returns how git is called, in a shell in that directory, so that paths are those of the primary checkout.
+fn git_from(directory: &Utf8Path, primary: &Utf8Path) -> String {
+    if directory
+        .canonicalize_utf8()
+        .is_ok_and(|directory| directory == *primary)
+    {
+        return "git".to_owned();
+    }
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-+,:@".contains(character);
+    if primary.as_str().chars().all(is_plain) {
+        format!("git -C {primary}")
+    } else {
+        format!("git -C '{}'", primary.as_str().replace('\'', "'\\''"))
+    }
 }
 
 /// Returns `tasks.md` with the act done, if the bundle reads before and after and its anchor stays.

@@ -1,14 +1,19 @@
 //! `migrate-format-version [specs-root|spec-dir]` (`contract/core.md §8.6`): the rule is the spec crate's; here it is
 //! locked, read and written.
 
+mod resume;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::{SpecId, printable};
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::world::{Fault, Reading, World};
+use orchestrate_host::layout::Layout;
+use orchestrate_host::unfinished::{self, Change};
 use orchestrate_spec::BundleTexts;
 use orchestrate_spec::migration::{Migration, Refusal, WRITING_ORDER, migrate};
 use orchestrate_tower::lock::{self, LockRefusal};
 
+use self::resume::{Resume, resume};
 use super::FAIL_CLOSED;
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -23,6 +28,14 @@ enum Obstacle {
     Rule(Refusal),
     /// Its lock is taken, or the disk refuses.
     Machine { why: String, hint: Option<String> },
+}
+
+/// What came of a bundle.
+enum Outcome {
+    /// What the rule says was done.
+    Ruled(Migration),
+    /// A migration that was cut short was completed.
+    Completed,
 }
 
 impl From<Fault> for Obstacle {
@@ -107,19 +120,23 @@ fn one(session: &mut Session, specs: &Utf8PathBuf, name: &str, tally: &mut Tally
         Err(error) => Err(stays(&format!("its name is {error}"))),
     };
     match outcome {
-        Ok(Migration::Migrated { .. }) => {
+        Ok(Outcome::Ruled(Migration::Migrated { .. })) => {
             tally.migrated += 1;
             printer.line(&format!("migrated: {shown}"));
         }
-        Ok(Migration::Repaired { .. }) => {
+        Ok(Outcome::Completed) => {
+            tally.migrated += 1;
+            printer.line(&format!("migrated: {shown} (an earlier run was cut short; completed)"));
+        }
+        Ok(Outcome::Ruled(Migration::Repaired { .. })) => {
             tally.repaired += 1;
             printer.line(&format!("repaired: {shown} (missing re-anchor entry appended)"));
         }
-        Ok(Migration::AlreadyVersion2) => {
+        Ok(Outcome::Ruled(Migration::AlreadyVersion2)) => {
             tally.unchanged += 1;
             printer.line(&format!("unchanged (already format-version 2): {shown}"));
         }
-        Ok(Migration::NotLive(status)) => {
+        Ok(Outcome::Ruled(Migration::NotLive(status))) => {
             tally.unchanged += 1;
             printer.line(&format!("unchanged (not live): {shown} ({status})"));
         }
@@ -143,14 +160,18 @@ fn stays(why: &str) -> Obstacle {
 }
 
 /// The lock is held over the whole reading and writing (`contract/core.md §6.1`).
-fn under_lock(session: &mut Session, spec: &SpecId, printer: &mut Printer) -> Result<Migration, Obstacle> {
+fn under_lock(session: &mut Session, spec: &SpecId, printer: &mut Printer) -> Result<Outcome, Obstacle> {
     let stale_minutes = session.settings.stale_lock_threshold.value.seconds() / 60;
+    let layout = session.world.repository().layout.clone();
     let released = lock::with(&mut session.world, spec, stale_minutes, |world, _| {
         let date: String = world.now().to_string().chars().take("2026-01-01".len()).collect();
         let (texts, brief) = read(world, spec)?;
+        if completed(world, &layout, spec, (&texts, brief.as_deref()))? {
+            return Ok(Outcome::Completed);
+        }
         let migration = migrate(spec, &texts, brief.as_deref(), &date).map_err(Obstacle::Rule)?;
-        write(world, spec, &migration, &texts)?;
-        Ok(migration)
+        write(world, &layout, spec, &migration, (&texts, brief.as_deref()))?;
+        Ok(Outcome::Ruled(migration))
     });
     match released {
         Ok(released) => {
@@ -194,41 +215,114 @@ fn read(world: &dyn World, spec: &SpecId) -> Result<(BundleTexts, Option<Vec<u8>
     Ok((texts, optional(BundleFile::KickoffBrief)?))
 }
 
-/// Writes what a migration changes: the files in the contract's order, the brief last. When one cannot be written, those
-/// that were are put back.
-fn write(world: &mut dyn World, spec: &SpecId, migration: &Migration, before: &BundleTexts) -> Result<(), Obstacle> {
-    let (texts, brief) = match migration {
-        Migration::Migrated { texts, brief } => (Some(texts), brief.as_ref()),
-        Migration::Repaired { brief } => (None, Some(brief)),
-        Migration::AlreadyVersion2 | Migration::NotLive(_) => return Ok(()),
+/// Completes a migration that was cut short, where there is one; returns whether there was.
+fn completed(
+    world: &mut dyn World,
+    layout: &Layout,
+    spec: &SpecId,
+    (texts, brief): (&BundleTexts, Option<&[u8]>),
+) -> Result<bool, Obstacle> {
+    let Some(changes) = unfinished::read(layout, spec)? else {
+        return Ok(false);
     };
-    let place = |file| Place::BundleFile(spec.clone(), file);
-    let mut written = Vec::new();
-    let result = texts
-        .into_iter()
-        .flat_map(|texts| WRITING_ORDER.map(|file| (file, text_of(texts, file))))
-        .chain(brief.map(|brief| (BundleFile::KickoffBrief, brief.as_slice())))
-        .try_for_each(|(file, bytes)| {
-            written.push(file);
-            world.write(&place(file), bytes)
-        });
-    let Err(fault) = result else { return Ok(()) };
-    // The last write may have happened all the same; the brief has no earlier state that could be torn.
-    let authored = written
-        .into_iter()
-        .rev()
-        .filter(|file| *file != BundleFile::KickoffBrief);
-    for file in authored {
-        let original = text_of(before, file);
-        let is_there = matches!(world.read(&place(file)), Reading::File { bytes, .. } if bytes == original);
-        if !is_there && let Err(second) = world.write(&place(file), original) {
-            return Err(Obstacle::Machine {
-                why: format!("{fault}; and {file} could not be put back: {second}"),
-                hint: Some(format!("git restore -- specs/{spec} brings the committed files back")),
-            });
+    let current = |file| match file {
+        BundleFile::KickoffBrief => brief,
+        BundleFile::Requirements | BundleFile::Design | BundleFile::Tasks | BundleFile::TestSpec => {
+            Some(text_of(texts, file))
+        }
+    };
+    match resume(&changes, current) {
+        Resume::Obsolete => {
+            unfinished::forget(layout, spec)?;
+            Ok(false)
+        }
+        Resume::Complete(missing) if missing.is_empty() => {
+            unfinished::forget(layout, spec)?;
+            Ok(false)
+        }
+        Resume::Complete(missing) => {
+            let order = WRITING_ORDER.into_iter().chain([BundleFile::KickoffBrief]);
+            for file in order.filter(|file| missing.contains(file)) {
+                if let Some(change) = changes.iter().find(|change| change.file == file) {
+                    world.write(&Place::BundleFile(spec.clone(), file), &change.after)?;
+                }
+            }
+            unfinished::forget(layout, spec)?;
+            Ok(true)
+        }
+        Resume::Blocked(files) => {
+            let names: Vec<&str> = files.iter().map(|file| file.name()).collect();
+            let (names, kept) = (names.join(", "), unfinished::directory(layout, spec));
+            Err(Obstacle::Machine {
+                why: format!(
+                    "an earlier migration was cut short, and since then {names} changed: neither as before it nor as \
+                     it was to be"
+                ),
+                hint: Some(format!(
+                    "keep a copy of your {names} elsewhere, copy the same from {kept}/before to specs/{spec}, migrate \
+                     again, then make your edit once more"
+                )),
+            })
         }
     }
-    Err(fault.into())
+}
+
+/// Writes what a migration changes: the files in the contract's order, the brief last. What is about to be written is
+/// kept first, so that a later run completes what a kill cuts short. When one cannot be written, those that were are put
+/// back.
+fn write(
+    world: &mut dyn World,
+    layout: &Layout,
+    spec: &SpecId,
+    migration: &Migration,
+    (before, brief_before): (&BundleTexts, Option<&[u8]>),
+) -> Result<(), Obstacle> {
+    let (texts, brief) = match migration {
+        Migration::Migrated { texts, brief } => (texts, brief.as_ref()),
+        Migration::Repaired { brief } => {
+            let place = Place::BundleFile(spec.clone(), BundleFile::KickoffBrief);
+            return world.write(&place, brief).map_err(Obstacle::from);
+        }
+        Migration::AlreadyVersion2 | Migration::NotLive(_) => return Ok(()),
+    };
+    let authored = WRITING_ORDER.map(|file| Change {
+        file,
+        before: text_of(before, file).to_vec(),
+        after: text_of(texts, file).to_vec(),
+    });
+    let brief = brief.zip(brief_before).map(|(after, before)| Change {
+        file: BundleFile::KickoffBrief,
+        before: before.to_vec(),
+        after: after.clone(),
+    });
+    let changes: Vec<Change> = authored.into_iter().chain(brief).collect();
+    unfinished::keep(layout, spec, &changes)?;
+    let place = |file| Place::BundleFile(spec.clone(), file);
+    let mut tried = 0;
+    let result = changes.iter().try_for_each(|change| {
+        tried += 1;
+        world.write(&place(change.file), &change.after)
+    });
+    if let Err(fault) = result {
+        // The last write may have happened all the same.
+        for change in changes.iter().take(tried).rev() {
+            let now = world.read(&place(change.file));
+            let is_there = matches!(now, Reading::File { bytes, .. } if bytes == change.before);
+            if !is_there && let Err(second) = world.write(&place(change.file), &change.before) {
+                return Err(Obstacle::Machine {
+                    why: format!("{fault}; and {} could not be put back: {second}", change.file),
+                    hint: Some(format!(
+                        "migrate again when the disk can be written: that completes it; all files as they were are kept \
+                         in {}/before",
+                        unfinished::directory(layout, spec)
+                    )),
+                });
+            }
+        }
+        unfinished::forget(layout, spec)?;
+        return Err(fault.into());
+    }
+    unfinished::forget(layout, spec).map_err(Obstacle::from)
 }
 
 fn text_of(texts: &BundleTexts, file: BundleFile) -> &[u8] {

@@ -205,7 +205,8 @@ impl Refusal {
             Self::Mirror {
                 key: "Format-version", ..
             } => Some(format!(
-                "where a migration was cut short, bring the committed files back: git restore -- specs/{spec}"
+                "where another program's migration was cut short, see what it changed: git diff HEAD -- :/specs/{spec}; \
+                 then let the four files be of one version, by hand"
             )),
             Self::Missing(_)
             | Self::Symlink(_)
