@@ -18,8 +18,8 @@ pub(super) enum Resume {
 pub(super) fn resume<'a>(changes: &[Change], current: impl Fn(BundleFile) -> Option<&'a [u8]>) -> Resume {
     let holds = |change: &&Change, bytes: &[u8]| current(change.file) == Some(bytes);
     let is_authored = |change: &&Change| change.file != BundleFile::KickoffBrief;
-    let authored: Vec<&Change> = changes.iter().filter(is_authored).collect();
-    if !authored.iter().any(|change| holds(change, &change.after)) {
+    let files: Vec<&Change> = changes.iter().filter(is_authored).collect();
+    if !files.iter().any(|change| holds(change, &change.after)) {
         return Resume::Obsolete;
     }
     let foreign: Vec<BundleFile> = changes
@@ -30,7 +30,7 @@ pub(super) fn resume<'a>(changes: &[Change], current: impl Fn(BundleFile) -> Opt
     if foreign.is_empty() {
         let is_missing = |change: &&Change| !holds(change, &change.after);
         Resume::Complete(changes.iter().filter(is_missing).map(|change| change.file).collect())
-    } else if authored.iter().any(|change| holds(change, &change.before)) {
+    } else if files.iter().any(|change| holds(change, &change.before)) {
         Resume::Blocked(foreign)
     } else {
         Resume::Obsolete
