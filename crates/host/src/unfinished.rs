@@ -99,8 +99,7 @@ pub fn read(layout: &Layout, spec: &SpecId) -> Result<Option<Vec<Change>>, Fault
         let change = |(before, after)| Change { file, before, after };
         Ok(bytes(BEFORE)?.zip(bytes(AFTER)?).map(change))
     };
-    let files = BundleFile::AUTHORED.into_iter().chain([BundleFile::KickoffBrief]);
-    let found: io::Result<Vec<Option<Change>>> = files.map(one).collect();
+    let found: io::Result<Vec<Option<Change>>> = files().map(one).collect();
     let changes = found.map_err(|error| disk_fault(operation, &error))?;
     Ok(Some(changes.into_iter().flatten().collect()))
 }
@@ -125,11 +124,25 @@ pub fn forget(layout: &Layout, spec: &SpecId) -> Result<(), Fault> {
     forget().map_err(|error| disk_fault(operation, &error))
 }
 
+/// Every file whose change may be kept, in the bundle's order.
+fn files() -> impl Iterator<Item = BundleFile> {
+    BundleFile::AUTHORED.into_iter().chain([BundleFile::KickoffBrief])
+}
+
+/// Removes kept changes, whole or half; anything else in the directory stays, and is an error.
 fn remove(directory: &Utf8Path) -> io::Result<()> {
-    match fs::remove_dir_all(directory) {
+    let gone = |removed: io::Result<()>| match removed {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         removed => removed,
+    };
+    for part in [BEFORE, AFTER] {
+        let part = directory.join(part);
+        for file in files() {
+            gone(fs::remove_file(part.join(file.name())))?;
+        }
+        gone(fs::remove_dir(&part))?;
     }
+    gone(fs::remove_dir(directory))
 }
 
 #[cfg(test)]
