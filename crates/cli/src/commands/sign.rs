@@ -21,7 +21,7 @@ use crate::printer::Printer;
 use crate::screen::Screen;
 use crate::session::Session;
 use crate::signing::progress;
-use crate::signing::record::{Matter, Signing};
+use crate::signing::record::{Matter, Signing, obstacle};
 use crate::signing::sections::{graph, sections};
 use crate::signing::subject::{Baseline, Files, Purpose, Verdict, as_ready, judge};
 use crate::signing::terminal::Terminal;
@@ -63,6 +63,12 @@ pub(crate) fn run(spec: &str, environment: &Environment, printer: &mut Printer) 
         untouched: untouched(&bundle, &files.texts),
         files,
     };
+    if let Some(obstacle) = obstacle(&matter) {
+        return Err(
+            Failure::failed(format!("specs/{} cannot be signed: {}", matter.spec, obstacle.why))
+                .with_hint(obstacle.remedy),
+        );
+    }
     let is_re_anchor = matches!(matter.purpose, Purpose::ReAnchor { .. });
     match walk(&session, &matter, &bundle, &findings)? {
         None => {

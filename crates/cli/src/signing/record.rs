@@ -3,8 +3,10 @@
 use orchestrate_core::identifier::SpecId;
 use orchestrate_core::place::BundleFile;
 use orchestrate_core::words::one_line;
+use orchestrate_spec::anchor::{AnchorError, AnchorErrorReason};
 use orchestrate_spec::brief::{
-    Freshness, RecordClass, append_record, freshness, parse_sign_off, render_expression_only, render_sign_off,
+    AppendError, Freshness, RecordClass, SignOffError, append_record, freshness, parse_sign_off,
+    render_expression_only, render_sign_off,
 };
 use orchestrate_spec::edit::with_changelog_entry;
 use orchestrate_spec::template::Untouched;
@@ -70,6 +72,103 @@ pub(crate) fn refusal(matter: &Matter) -> Option<String> {
             let others = others.join(", ");
             Some(format!("{others} and {last} are still as orchestrate new wrote them"))
         }
+    }
+}
+
+/// What would make a signature fail after everything was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Obstacle {
+    /// Why it would fail.
+    pub(crate) why: String,
+    /// What helps.
+    pub(crate) remedy: String,
+}
+
+/// Returns what stands against a record, whatever its words are: it is looked for before a person reads anything.
+pub(crate) fn obstacle(matter: &Matter) -> Option<Obstacle> {
+    const WORDS: &str = "rehearsed";
+    let spec = &matter.spec;
+    let texts = as_ready(&matter.files.texts);
+    let record = match render_sign_off(spec, &texts, WORDS) {
+        Ok(record) => record,
+        Err(SignOffError::Anchor(error)) => return Some(no_anchor(spec, &texts, &error)),
+        Err(error @ (SignOffError::NoLensPass | SignOffError::NoChangelog | SignOffError::NoReason)) => {
+            return Some(other(error.to_string()));
+        }
+    };
+    let brief = matter.files.brief.as_deref().unwrap_or_default();
+    let is_re_anchor = match matter.purpose {
+        Purpose::ReAnchor { .. } => true,
+        Purpose::Whole { .. } | Purpose::Delta(_) => false,
+    };
+    match append_record(spec, brief, &heading(matter, RecordClass::Meaning), &record) {
+        Err(error) => Some(no_brief(spec, brief, &error)),
+        Ok(_) if is_re_anchor => {
+            let choice = Choice {
+                class: RecordClass::ExpressionOnly,
+                words: String::new(),
+                cites: None,
+            };
+            compose(matter, &choice).err().map(other)
+        }
+        Ok(_) => None,
+    }
+}
+
+fn other(why: String) -> Obstacle {
+    Obstacle {
+        why,
+        remedy: "mend that, then sign".to_owned(),
+    }
+}
+
+fn no_anchor(spec: &SpecId, texts: &BundleTexts, error: &AnchorError) -> Obstacle {
+    let path = format!("specs/{spec}/{}", error.file.name());
+    let has_mark = texts
+        .files()
+        .iter()
+        .any(|(file, bytes)| *file == error.file && bytes.starts_with(b"\xef\xbb\xbf"));
+    if has_mark {
+        return Obstacle {
+            why: format!(
+                "{path} begins with a byte order mark (U+FEFF), which hides its header, so that it has no anchor"
+            ),
+            remedy: format!("save it as UTF-8 without a byte order mark: sed -i '1s/^\\xEF\\xBB\\xBF//' {path}"),
+        };
+    }
+    let remedy = match error.reason {
+        AnchorErrorReason::Nul => format!("remove the NUL byte from {path}"),
+        AnchorErrorReason::DuplicateTask => format!("give each task of {path} a number of its own"),
+        AnchorErrorReason::DuplicateStatus => format!("leave one **Status:** line in the header of {path}"),
+        AnchorErrorReason::OpenFence => format!("close the fence in {path}"),
+        AnchorErrorReason::Header => {
+            format!("{path} begins with a title and its header lines, and a text follows them")
+        }
+    };
+    Obstacle {
+        why: error.to_string(),
+        remedy,
+    }
+}
+
+fn no_brief(spec: &SpecId, brief: &[u8], error: &AppendError) -> Obstacle {
+    let path = format!("specs/{spec}/{}", BundleFile::KickoffBrief.name());
+    let bad = match std::str::from_utf8(brief) {
+        Err(error) => Some(error.valid_up_to()),
+        Ok(_) => brief.iter().position(|byte| *byte == 0),
+    };
+    let above = brief.get(..bad.unwrap_or_default()).unwrap_or_default();
+    let line = above.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let remedy = match error {
+        AppendError::NotText(what) => format!("take {what} out of line {line} of {path}, and save it as UTF-8"),
+        AppendError::OpenFence(line) => {
+            format!("close the fence that line {line} of {path} opens, or remove that line")
+        }
+        AppendError::Heading | AppendError::Record(_) => format!("look at the end of {path}: a record is added there"),
+    };
+    Obstacle {
+        why: format!("{path}: {error}"),
+        remedy,
     }
 }
 
