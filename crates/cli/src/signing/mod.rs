@@ -11,6 +11,7 @@ pub(crate) mod record;
 pub(crate) mod sections;
 pub(crate) mod subject;
 pub(crate) mod terminal;
+mod unseen;
 pub(crate) mod walk;
 
 #[cfg(test)]

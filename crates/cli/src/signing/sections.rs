@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use orchestrate_spec::anchor::whole_files_anchor;
 use orchestrate_spec::drawing::{self, Scene, TextStyle};
 use orchestrate_spec::outline::{Change, Part, changes, outline, text_key};
 use orchestrate_spec::{Bundle, BundleFile, BundleTexts, Diagnostic};
 use similar::{ChangeTag, TextDiff};
 
 use super::record::Matter;
-use super::subject::Purpose;
+use super::subject::{Purpose, as_ready};
+use super::unseen;
 
 /// Something that is shown as a whole and read before the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +38,12 @@ pub(crate) fn sections(matter: &Matter, graph: Section, findings: &[Diagnostic])
     let findings = Section::new("findings".to_owned(), found(matter, findings));
     let (before_graph, after_graph) = match &matter.purpose {
         Purpose::Whole { .. } => whole(texts),
-        Purpose::Delta(baseline) => delta(&changes(&baseline.texts, texts)),
+        Purpose::Delta(baseline) => {
+            let changes = changes(&baseline.texts, texts);
+            let (mut before, after) = delta(&changes);
+            before.extend(not_in_lines(&baseline.texts, texts, &changes));
+            (before, after)
+        }
         Purpose::ReAnchor { .. } => return vec![findings],
     };
     let graph = if after_graph
@@ -125,6 +132,31 @@ fn delta(changes: &[Change]) -> BeforeAndAfter {
     )
 }
 
+/// Returns the section of what changed without being seen in a line; that nothing did, where nothing else is shown.
+fn not_in_lines(before: &BundleTexts, after: &BundleTexts, changes: &[Change]) -> Option<Section> {
+    let notes = unseen::notes(before, after, changes);
+    let title = "changes that the lines do not show".to_owned();
+    if !notes.is_empty() {
+        let notes = notes.iter().map(|note| format!("- {note}\n"));
+        let text: String = notes.collect();
+        // Two changes can have the same note: it was read only for these very bytes.
+        let bytes = format!("{text}{} {}", whole_files_anchor(before), whole_files_anchor(after));
+        return Some(Section {
+            key: text_key(&title, &bytes),
+            title,
+            text,
+        });
+    }
+    let text = if !changes.is_empty() {
+        return None;
+    } else if as_ready(after) != *after {
+        "Nothing but the status has changed since the last record: it says Draft, and becomes Ready.\n"
+    } else {
+        "Nothing but the status has changed since the last record.\n"
+    };
+    Some(Section::new(title, text.to_owned()))
+}
+
 /// Returns the lines that were taken away with `-`, those that came with `+`, and a few around them.
 pub(crate) fn difference(before: &str, after: &str) -> String {
     const AROUND: usize = 3;
@@ -136,6 +168,11 @@ pub(crate) fn difference(before: &str, after: &str) -> String {
         if index > 0 {
             text.push_str("  ⋮\n");
         }
+        let gone = group
+            .iter()
+            .flat_map(|operation| diff.iter_changes(operation))
+            .filter(|change| change.tag() == ChangeTag::Delete);
+        let gone: Vec<&str> = gone.map(|change| change.value()).collect();
         for change in group.iter().flat_map(|operation| diff.iter_changes(operation)) {
             let sign = match change.tag() {
                 ChangeTag::Delete => '-',
@@ -146,6 +183,11 @@ pub(crate) fn difference(before: &str, after: &str) -> String {
             text.push(' ');
             text.push_str(change.value().trim_end_matches(['\n', '\r']));
             text.push('\n');
+            if change.tag() == ChangeTag::Insert
+                && let Some(reason) = gone.iter().find_map(|before| unseen::reason(before, change.value()))
+            {
+                text.push_str(&format!("  (looks the same, and differs in: {reason})\n"));
+            }
         }
     }
     text
