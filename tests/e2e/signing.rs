@@ -180,8 +180,10 @@ fn without_a_commit_the_commands_are_printed_and_do_it() {
         .filter_map(|line| line.strip_prefix("  git "))
         .collect();
     assert_eq!(commands.len(), 2, "{output}");
+    assert!(commands.iter().all(|command| command.starts_with("-C ")), "{output}");
     for command in commands {
-        let _ = sandbox.shell(&format!("git {command}")).exits(0);
+        // A person stands wherever they stand.
+        let _ = sandbox.shell(&format!("cd specs/alpha && git {command}")).exits(0);
     }
     passes_the_gate(&sandbox, "alpha");
 }

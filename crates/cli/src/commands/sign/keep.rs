@@ -6,7 +6,7 @@ use orchestrate_core::observed::Observed;
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::words::count;
 use orchestrate_core::world::{Reading, World};
-use orchestrate_host::commit::{bundle_paths, commit_bundle};
+use orchestrate_host::commit::{by_hand, commit_bundle};
 use orchestrate_spec::BundleTexts;
 use orchestrate_spec::brief::{Freshness, freshness, parse_sign_off};
 
@@ -64,10 +64,10 @@ pub(super) fn finish(
         Signed::Now | Signed::Before => format!("docs({spec}): sign off the bundle"),
     };
     if !session.settings.commit_on_kickoff.value {
-        let paths = bundle_paths(spec).join(" ");
         printer.line("it is not committed yet, and the tower reads commits:");
-        printer.line(&format!("  git add {paths}"));
-        printer.line(&format!("  git commit -m \"{subject}\" -- {paths}"));
+        for command in by_hand(&session.world.repository().layout, spec, &subject) {
+            printer.line(&format!("  {command}"));
+        }
         return Ok(exit::DONE);
     }
     let layout = &session.world.repository().layout;
@@ -75,7 +75,13 @@ pub(super) fn finish(
         return Err(Failure::failed("cannot commit: git is not on the search path")
             .with_hint("install git; what was signed is written, and only the commit is missing"));
     };
-    commit_bundle(git, layout, spec, &subject)?;
+    if let Err(fault) = commit_bundle(git, layout, spec, &subject) {
+        printer.line("it is not committed yet; when what git says is mended, sign again or do it by hand:");
+        for command in by_hand(layout, spec, &subject) {
+            printer.line(&format!("  {command}"));
+        }
+        return Err(fault.into());
+    }
     let files = count(uncommitted, "file");
     printer.line(&format!("committed {files} of specs/{spec}: {subject}"));
     signs_the_commit(session, spec)?;
