@@ -31,6 +31,7 @@ mod regressions;
 mod reverts;
 mod signing;
 mod signing_again;
+mod signing_edges;
 mod spec_records;
 mod status;
 mod step;

@@ -62,7 +62,7 @@ impl Terminal {
 
     /// Shows a line. A terminal that is gone is noticed at the next prompt.
     pub(crate) fn show(&mut self, line: &str) {
-        let line = if line.is_empty() {
+        let line = if line.trim().is_empty() {
             String::new()
         } else {
             printable(line)
