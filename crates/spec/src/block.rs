@@ -208,7 +208,7 @@ impl<'a> Block<'a> {
             self.text(field).get_or_insert_default().push(line, text);
         } else if let Some((kind, text)) = annotation(line.text) {
             self.annotate(kind, text, line, findings);
-        } else if self.tail != Tail::Elsewhere && !line.text.starts_with("- **") {
+        } else if self.tail != Tail::Elsewhere && !is_labelled(&line.text[2..]) {
             self.refuse_number(line, "follows the dependencies as a bullet of its own", findings);
         }
         self.nested = None;
@@ -231,10 +231,9 @@ impl<'a> Block<'a> {
         let indentation = line.indentation();
         let in_nested = self.nested.is_some_and(|nested| indentation > nested);
         if self.nested.is_some() && !in_nested {
-            self.nested = None;
-            self.tail = Tail::Elsewhere;
-        }
-        if self.tail == Tail::Interrupted {
+            self.behind_nested(line, findings);
+            self.append(line);
+        } else if self.tail == Tail::Interrupted {
             let what = "is rendered as part of the dependencies but a line between ends the field";
             self.refuse_number(line, what, findings);
         } else if in_nested {
@@ -243,6 +242,19 @@ impl<'a> Block<'a> {
                 .push(line, line.text);
         } else {
             self.append(line);
+        }
+    }
+
+    /// Passes a line that is indented no further than the dependency bullet inside the field: rendered, it may be that
+    /// bullet's text still, because a paragraph goes on until something ends it.
+    fn behind_nested(&mut self, line: &Line<'_>, findings: &mut Findings) {
+        match without_list_marker(line.text.trim_start_matches([' ', '\t'])) {
+            Some(text) if is_labelled(text) => {
+                self.nested = None;
+                self.tail = Tail::Elsewhere;
+            }
+            Some(_) => self.refuse_number(line, "follows the dependencies as a bullet of its own", findings),
+            None => self.refuse_number(line, "may be rendered as part of the dependencies above", findings),
         }
     }
 
@@ -309,6 +321,12 @@ impl<'a> Block<'a> {
             self.refuse_dependencies(Check::DependencyContinuation, line, what, findings);
         }
     }
+}
+
+/// Returns whether a bullet's text begins with a word in bold, so that it is about something else than the bullet above.
+fn is_labelled(text: &str) -> bool {
+    text.strip_prefix("**")
+        .is_some_and(|label| label.starts_with(char::is_alphabetic))
 }
 
 /// Returns the state annotation that the line is, and its text.

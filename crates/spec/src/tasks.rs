@@ -339,10 +339,14 @@ impl<'a> Scanner<'a, '_> {
 
     /// Refuses a definition field that belongs to no task: its heading must have been lost.
     fn refuse_orphan(&mut self, line: &Line<'_>) {
-        let holds_tasks = matches!(
-            self.section,
-            Section::Tasks | Section::ForwardPlan | Section::InProgress | Section::Completed
-        );
+        let holds_tasks = match self.section {
+            Section::Tasks | Section::ForwardPlan | Section::InProgress | Section::Completed => true,
+            Section::Preamble | Section::Other => false,
+            // In version 1 a parked block stands in the section that parks it.
+            Section::AwaitingInput | Section::Deferred | Section::OutOfScope => {
+                self.version == Some(FormatVersion::One)
+            }
+        };
         let is_dependency = match dependency_label(line, &self.markdown) {
             DependencyLabel::Field { .. } => true,
             DependencyLabel::Nested { .. } => holds_tasks,

@@ -18,6 +18,8 @@ struct Model {
     dependencies: Vec<String>,
     spelling: usize,
     noise: usize,
+    /// The dependencies are a bullet inside the field before them.
+    is_nested: bool,
 }
 
 const NOISE: [&str; 9] = [
@@ -32,8 +34,13 @@ const NOISE: [&str; 9] = [
     "<!-- short --> and\n- **Note:** see **Task 1**\n\n",
 ];
 
+fn indentation(model: &Model) -> &'static str {
+    if model.is_nested { "  " } else { "" }
+}
+
 fn dependency_field(model: &Model) -> String {
     let ids = &model.dependencies;
+    let indentation = indentation(model);
     if ids.is_empty() {
         return ["none", "None.", "none (yet)"][model.spelling % 3].to_owned();
     }
@@ -41,8 +48,8 @@ fn dependency_field(model: &Model) -> String {
         0 => ids.join(", "),
         1 => format!("Task {}.", ids.join(", Task ")),
         2 => format!("{} (see D-9; other 7)", ids.join("; ")),
-        3 => ids.join(",\n  "),
-        4 => format!("\n  - {}", ids.join("\n  - ")),
+        3 => ids.join(&format!(",\n{indentation}  ")),
+        4 => format!("\n{indentation}  - {}", ids.join(&format!("\n{indentation}  - "))),
         _ => format!("{} to start", ids.join(" and ")),
     }
 }
@@ -66,8 +73,9 @@ fn render(models: &[Model]) -> BundleTexts {
             let section = OLDER_SECTIONS[(model.spelling + model.noise) % OLDER_SECTIONS.len()];
             let section = if is_older { format!("## {section}\n\n") } else { String::new() };
             section + &format!(
-                "### Task {} — make it\n\n- **Deliverables:** one\n  more\n- **Done when:** done\n- **Dependencies:** {}\n- **Citations:** D-1\n- **Estimated effort:** 1 day\n\n{}",
+                "### Task {} — make it\n\n- **Deliverables:** one\n  more\n- **Done when:** done\n{}- **Dependencies:** {}\n- **Citations:** D-1\n- **Estimated effort:** 1 day\n\n{}",
                 model.id,
+                indentation(model),
                 dependency_field(model),
                 NOISE[model.noise],
             )
@@ -87,10 +95,11 @@ fn models() -> impl Strategy<Value = Vec<Model>> {
         proptest::collection::vec(any::<prop::sample::Index>(), 0..3),
         0_usize..6,
         0_usize..NOISE.len(),
+        any::<bool>(),
     );
     proptest::collection::vec(task, 1..6).prop_map(|rows| {
         let mut models: Vec<Model> = Vec::new();
-        for (number, (kind, chosen, spelling, noise)) in rows.into_iter().enumerate() {
+        for (number, (kind, chosen, spelling, noise, is_nested)) in rows.into_iter().enumerate() {
             let id = if kind == 0 {
                 (number + 1).to_string()
             } else {
@@ -108,6 +117,7 @@ fn models() -> impl Strategy<Value = Vec<Model>> {
                 dependencies,
                 spelling,
                 noise,
+                is_nested,
             });
         }
         models
@@ -199,11 +209,11 @@ fn apply(bytes: &[u8], at: usize, edit: &Edit) -> Vec<u8> {
 /// The lines of a task's dependency field, joined; what follows its label up to the next field.
 fn is_dependency_line(bytes: &[u8], offset: usize) -> bool {
     let text = String::from_utf8_lossy(&bytes[..offset]).into_owned() + "@";
-    let Some(start) = text.rfind("\n- **") else {
+    let Some(start) = text.rfind("\n- **").max(text.rfind("\n  - **")) else {
         return false;
     };
     let line = String::from_utf8_lossy(line_at(bytes, start + 1)).into_owned();
-    line.starts_with("- **Dependencies:**")
+    line.trim_start().starts_with("- **Dependencies:**")
 }
 
 proptest! {

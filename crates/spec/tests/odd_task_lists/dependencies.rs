@@ -95,6 +95,10 @@ fn dependencies() {
         (dependency_lines("  - **Dependencies:** 1\n    , 1"), "1; 2: 1"),
         (
             dependency_lines("  - **Dependencies:** 1\n  and 7 of the field above"),
+            "refused: 18 dependency-continuation",
+        ),
+        (
+            dependency_lines("  - **Dependencies:** 1\n  and so on\n  - **Note:** 7"),
             "1; 2: 1",
         ),
         (
@@ -140,6 +144,37 @@ fn dependencies() {
             after_task_1(&task("2", "1").replace("done\n", "done\n  dependencies: none of these 7\n")),
             "1; 2: 1",
         ),
+    ]);
+}
+
+/// Verifies REQ-B1.3, REQ-B1.5.
+#[test]
+fn dependencies_inside_another_field() {
+    let nested = |lines: &str| dependency_lines(&format!("  - **Dependencies:** {lines}"));
+    check(&[
+        // Rendered, a paragraph goes on whatever the indentation.
+        (nested("1,\n  7"), "refused: 18 dependency-continuation"),
+        (nested("none, see\n  1, 7"), "refused: 18 dependency-continuation"),
+        (
+            nested("none, see\n  the plan,\n  1"),
+            "refused: 19 dependency-continuation",
+        ),
+        (
+            nested("none, see\n  the plan,\n1"),
+            "refused: 19 dependency-continuation",
+        ),
+        (nested("none, see\n1"), "refused: 18 dependency-continuation"),
+        (
+            nested("\n 1"),
+            "refused: 17 dependency-text, 18 dependency-continuation",
+        ),
+        (nested("none\n  - 1"), "refused: 18 dependency-continuation"),
+        (nested("none\n  - **1**"), "refused: 18 dependency-continuation"),
+        (nested("none\n- **1**"), "refused: 18 dependency-continuation"),
+        (nested("none\n\n  1"), "refused: 19 dependency-continuation"),
+        (nested("none\n  as said"), "1; 2"),
+        (nested("1\n  - **Note:** 7\n  and 8"), "1; 2: 1"),
+        (nested("none, see\n    1"), "1; 2: 1"),
     ]);
 }
 
