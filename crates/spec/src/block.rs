@@ -164,6 +164,15 @@ impl<'a> Block<'a> {
         }
     }
 
+    /// Passes a line in a code fence of the format that is rendered as text.
+    pub(crate) fn dispute(&mut self, line: &Line<'a>, findings: &mut Findings) {
+        if self.tail != Tail::Elsewhere {
+            let what = "is rendered as part of the dependencies, but by the format's rule it is in a code fence";
+            self.refuse_number(line, what, findings);
+        }
+        self.illustrate(line, findings);
+    }
+
     /// Passes a line that is an illustration; inside a field it is part of the field's text.
     pub(crate) fn illustrate(&mut self, line: &Line<'a>, findings: &mut Findings) {
         if line.fenced || !is_continuation(line.text) {

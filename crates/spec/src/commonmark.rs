@@ -36,6 +36,25 @@ pub(crate) struct Heading {
     pub(crate) text: String,
 }
 
+/// The rendered text with which a bullet, or a text in bold, begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lead {
+    /// Where the text begins, or the bold.
+    pub(crate) start: usize,
+    /// Cut where no label goes on, but whole as far as the bold reaches.
+    pub(crate) text: String,
+    pub(crate) begins_item: bool,
+    pub(crate) is_bold: bool,
+}
+
+/// The marker of a bullet or numbered item outside a quote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Marker {
+    start: usize,
+    /// Its item is in no other item.
+    is_outer: bool,
+}
+
 /// CommonMark's view of one file. All offsets are into [`crate::text::Text::source`].
 #[derive(Debug, Default)]
 pub(crate) struct Markdown {
@@ -43,8 +62,64 @@ pub(crate) struct Markdown {
     code_spans: Vec<Range<usize>>,
     pub(crate) headings: Vec<Heading>,
     quotes: Vec<Range<usize>>,
-    /// Where the bullets of lists that are in no other list begin.
-    outer_items: Vec<usize>,
+    markers: Vec<Marker>,
+    leads: Vec<Lead>,
+}
+
+/// No label is longer, however it is spelled.
+const LONGEST_LEAD: usize = 60;
+
+/// Collects the leads.
+#[derive(Default)]
+struct LeadReader {
+    open: Option<Lead>,
+    /// An item began, and no text of it was seen.
+    is_fresh: bool,
+    leads: Vec<Lead>,
+}
+
+impl LeadReader {
+    fn end(&mut self) {
+        self.leads.extend(self.open.take());
+    }
+
+    fn item(&mut self) {
+        self.end();
+        self.is_fresh = true;
+    }
+
+    fn bold(&mut self, start: usize) {
+        let begins_item = match self.open.take_if(|open| open.text.is_empty()) {
+            Some(empty) => empty.begins_item,
+            None => self.is_fresh,
+        };
+        self.end();
+        self.is_fresh = false;
+        self.open = Some(Lead {
+            start,
+            text: String::new(),
+            begins_item,
+            is_bold: true,
+        });
+    }
+
+    fn text(&mut self, start: usize, text: &str) {
+        if self.is_fresh {
+            self.is_fresh = false;
+            self.open = Some(Lead {
+                start,
+                text: String::new(),
+                begins_item: true,
+                is_bold: false,
+            });
+        }
+        if let Some(open) = &mut self.open {
+            open.text.extend(text.chars().take(LONGEST_LEAD));
+            if open.text.len() >= LONGEST_LEAD {
+                self.end();
+            }
+        }
+    }
 }
 
 #[expect(
@@ -56,6 +131,7 @@ pub(crate) fn read(source: &str) -> Markdown {
     let mut quotes = 0_u32;
     let mut lists = 0_u32;
     let mut heading: Option<Heading> = None;
+    let mut leads = LeadReader::default();
     for (event, range) in Parser::new_ext(source, Options::empty()).into_offset_iter() {
         match event {
             Event::Start(Tag::BlockQuote(_)) => {
@@ -67,11 +143,17 @@ pub(crate) fn read(source: &str) -> Markdown {
             Event::End(TagEnd::BlockQuote(_)) => quotes -= 1,
             Event::Start(Tag::List(_)) => lists += 1,
             Event::End(TagEnd::List(_)) => lists -= 1,
-            Event::Start(Tag::Item) if lists == 1 && quotes == 0 => {
+            Event::Start(Tag::Item) if quotes == 0 => {
                 let indentation =
                     source[range.start..].len() - source[range.start..].trim_start_matches([' ', '\t']).len();
-                markdown.outer_items.push(range.start + indentation);
+                markdown.markers.push(Marker {
+                    start: range.start + indentation,
+                    is_outer: lists == 1,
+                });
+                leads.item();
             }
+            Event::Start(Tag::Strong) if quotes == 0 => leads.bold(range.start),
+            Event::End(TagEnd::Item | TagEnd::Paragraph) => leads.end(),
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
                 let surrounding = fenced_block(&source[range.clone()]);
                 markdown.blocks.push((range, surrounding));
@@ -94,21 +176,28 @@ pub(crate) fn read(source: &str) -> Markdown {
                 if let Some(heading) = &mut heading {
                     heading.text.push_str(&text);
                 }
+                leads.text(range.start, &text);
                 markdown.code_spans.push(range);
             }
             Event::Text(text) => {
                 if let Some(heading) = &mut heading {
                     heading.text.push_str(&text);
                 }
+                if quotes == 0 {
+                    leads.text(range.start, &text);
+                }
             }
             Event::SoftBreak | Event::HardBreak => {
                 if let Some(heading) = &mut heading {
                     heading.text.push(' ');
                 }
+                leads.text(range.start, " ");
             }
             _ => {}
         }
     }
+    leads.end();
+    markdown.leads = leads.leads;
     markdown
 }
 
@@ -141,9 +230,26 @@ impl Markdown {
         contains(&self.code_spans, offset)
     }
 
+    /// Returns whether a bullet, or a numbered item, begins at the offset.
+    pub(crate) fn is_item(&self, offset: usize) -> bool {
+        self.marker(offset).is_some()
+    }
+
     /// Returns whether a bullet of an outermost list begins at the offset.
     pub(crate) fn is_outer_item(&self, offset: usize) -> bool {
-        self.outer_items.binary_search(&offset).is_ok()
+        self.marker(offset).is_some_and(|marker| marker.is_outer)
+    }
+
+    fn marker(&self, offset: usize) -> Option<&Marker> {
+        let position = self.markers.binary_search_by_key(&offset, |marker| marker.start).ok()?;
+        self.markers.get(position)
+    }
+
+    /// Returns what bullets and bold texts that begin in the line are rendered as.
+    pub(crate) fn leads(&self, line: &Line<'_>) -> impl Iterator<Item = &Lead> {
+        let end = line.start + line.text.len();
+        let first = self.leads.partition_point(|lead| lead.start < line.start);
+        self.leads.iter().skip(first).take_while(move |lead| lead.start < end)
     }
 }
 

@@ -3,7 +3,7 @@
 //! The format has exact spellings. A line that means one of these and is spelled otherwise would be passed over by every
 //! reader of the format, so it is refused instead (`design/architecture.md §7`).
 
-use crate::commonmark::Markdown;
+use crate::commonmark::{Lead, Markdown};
 use crate::misspelling;
 use crate::text::Line;
 
@@ -84,10 +84,19 @@ pub(crate) fn dependency_label<'a>(line: &Line<'a>, markdown: &Markdown) -> Depe
     match exact {
         Some(_) if labels != [indentation + 2] => DependencyLabel::Odd,
         Some((text, is_exact)) if indentation == 0 => DependencyLabel::Field { text, is_exact },
+        Some(_) if !markdown.is_item(line.first_visible()) => DependencyLabel::Odd,
         Some((text, _)) => DependencyLabel::Nested { text, indentation },
         None if !labels.is_empty() || resembles_dependency_field(body, indentation) => DependencyLabel::Odd,
+        None if markdown.leads(line).any(is_rendered_as_dependencies) => DependencyLabel::Odd,
         None => DependencyLabel::None,
     }
+}
+
+/// Returns whether a bullet or bold text is rendered with the label and its colon, however it is written.
+fn is_rendered_as_dependencies(lead: &Lead) -> bool {
+    let text = lead.text.trim_start_matches(is_invisible);
+    (lead.begins_item && misspelling::resembles_dependencies(text))
+        || without_label(text).is_some_and(|rest| rest.trim_start_matches(is_invisible).starts_with([':', '：']))
 }
 
 /// Returns where in the line the label stands in bold, with its colon, outside code.

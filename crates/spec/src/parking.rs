@@ -88,18 +88,19 @@ impl<'a> ParkingReader<'a> {
         markdown: &Markdown,
         findings: &mut Findings,
     ) {
-        if self.is_open && is_continuation(line.text) {
+        let parking = section.parking().filter(|place| place.is_a_persons());
+        let is_two = version == Some(FormatVersion::Two);
+        let is_passed_over = parking.is_some() && is_two && resembles_reference(line, markdown);
+        if self.is_open && is_continuation(line.text) && !is_passed_over {
             if let Some(reference) = self.references.last_mut() {
                 reference.last_line = line.number;
             }
             return;
         }
         self.is_open = false;
-        let is_two = version == Some(FormatVersion::Two);
-        let parking = section.parking().filter(|place| place.is_a_persons());
         let span = |token: &str| line.span(MARK.len()..MARK.len() + token.len());
         match (parking, bullet(line.text)) {
-            (Some(_), Bullet::Prose) if is_two && resembles_reference(line, markdown) => {
+            (Some(_), Bullet::Prose) if is_passed_over => {
                 let what = "looks like a bullet that parks a task, but would not park it";
                 misplaced(
                     line,
@@ -227,11 +228,21 @@ fn refuse_rejected(token: &str, span: &Span, findings: &mut Findings) {
     );
 }
 
-/// Returns whether a line, rendered, is a bullet of an outermost list that begins with a task, while the format passes it
-/// over: indented, with another marker, or without the exact bold.
+/// Returns whether a line, rendered, is a bullet that begins with a task, while the format passes it over: indented, with
+/// another marker, or without the exact bold. A bullet inside another one only when the task is in bold: the others are
+/// notes.
 fn resembles_reference(line: &Line<'_>, markdown: &Markdown) -> bool {
-    let body = line.text.trim_start_matches([' ', '\t']);
-    without_list_marker(body).is_some_and(names_a_task) && markdown.is_outer_item(line.first_visible())
+    let start = line.first_visible();
+    let lead = || {
+        let lead = markdown.leads(line).find(|lead| lead.begins_item);
+        lead.filter(|lead| names_a_task(&lead.text))
+    };
+    if markdown.is_outer_item(start) {
+        let body = line.text.trim_start_matches([' ', '\t']);
+        without_list_marker(body).is_some_and(names_a_task) || lead().is_some()
+    } else {
+        markdown.is_item(start) && lead().is_some_and(|lead| lead.is_bold)
+    }
 }
 
 #[cfg(test)]

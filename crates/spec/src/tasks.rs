@@ -162,12 +162,16 @@ impl<'a> Scanner<'a, '_> {
                 self.lose_block();
             }
             Reading::Disputed(_) if !line.fenced => self.live(line),
-            Reading::Disputed(_) | Reading::Inert => {
+            reading @ (Reading::Disputed(_) | Reading::Inert) => {
                 if line.fenced {
                     self.gates.end_bullet();
                 }
                 if let Current::Task(block) = &mut self.current {
-                    block.illustrate(line, self.findings);
+                    if reading == Reading::Inert {
+                        block.illustrate(line, self.findings);
+                    } else {
+                        block.dispute(line, self.findings);
+                    }
                 }
             }
         }

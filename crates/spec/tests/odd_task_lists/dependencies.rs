@@ -178,6 +178,41 @@ fn dependencies_inside_another_field() {
     ]);
 }
 
+/// Verifies REQ-B1.3.
+#[test]
+fn what_only_the_rendered_text_shows() {
+    check(&[
+        (
+            dependency_lines("- **Dependencies:** 1,\n```see```\n  7\n```end```"),
+            "refused: 19 dependency-continuation",
+        ),
+        (
+            dependency_lines("- **Dependencies:** none\n- **Dependencies\n  :** 1"),
+            "refused: 18 dependency-field",
+        ),
+        (
+            dependency_lines("- **Dependencies:** none\n- **Depend&#101;ncies:** 1"),
+            "refused: 18 dependency-field",
+        ),
+        (
+            dependency_lines("- **Dependencies:** none\n- Depend&#101;ncies: 1"),
+            "refused: 18 dependency-field",
+        ),
+        (
+            dependency_lines("- **Dependencies:** none\n- **Depends\n  on**: 1"),
+            "refused: 18 dependency-field",
+        ),
+        (
+            dependency_lines("- **Dependencies:** none\n- **Depend<b></b>encies:** 1"),
+            "refused: 18 dependency-field",
+        ),
+        (
+            dependency_lines("       - **Dependencies:** 1"),
+            "refused: 17 dependency-field",
+        ),
+    ]);
+}
+
 /// Verifies REQ-B1.8.
 #[test]
 fn circles() {

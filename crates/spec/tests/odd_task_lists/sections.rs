@@ -59,7 +59,19 @@ fn sections_and_parking() {
         (parked("1. **Task 1** — waits"), "refused: 14 reference-misplaced"),
         (parked("- The rest of Task 1 waits"), "1"),
         (parked("- Tasks are done when they are done"), "1"),
-        (parked("- prose\n  - **Task 1** helps"), "1"),
+        (parked("- prose\n  - Task 1 helps"), "1"),
+        (parked("- **Task 1** — a\n  - Task 1 helps"), "1"),
+        (
+            parked("- until autumn:\n  - **Task 1** — a"),
+            "refused: 15 reference-misplaced",
+        ),
+        (
+            parked("- **Task 1** — a\n - **Task 1** — b"),
+            "refused: 15 reference-misplaced",
+        ),
+        (parked("- **Task\n  1** — a"), "refused: 14 reference-misplaced"),
+        (parked("- <b>Task 1</b> — a"), "refused: 14 reference-misplaced"),
+        (parked("- **T&#97;sk 1** — a"), "refused: 14 reference-misplaced"),
         (parked("```\n- **Task 9** — a\n```"), "1"),
         (
             format!("## Tasks\n\n{tasks}- **Task 1** — waits\n"),
