@@ -50,6 +50,7 @@ pub(crate) enum Check {
     RequirementsSection,
     FileTooLarge,
     FileEncoding,
+    ByteOrderMark,
     CarriageReturn,
     SectionHeading,
     SectionMissing,
@@ -85,7 +86,7 @@ pub(crate) enum Origin {
 }
 
 impl Check {
-    pub(crate) const ALL: [Self; 65] = [
+    pub(crate) const ALL: [Self; 66] = [
         Self::FileMissing,
         Self::FenceOpen,
         Self::FenceUnknown,
@@ -128,6 +129,7 @@ impl Check {
         Self::RequirementsSection,
         Self::FileTooLarge,
         Self::FileEncoding,
+        Self::ByteOrderMark,
         Self::CarriageReturn,
         Self::SectionHeading,
         Self::SectionMissing,
@@ -162,6 +164,7 @@ impl Check {
             Self::FenceUnknown => ("fence-unknown", Hard, Format(21)),
             Self::FileTooLarge => ("file-too-large", Hard, Ours(22)),
             Self::FileEncoding => ("file-encoding", Hard, Ours(22)),
+            Self::ByteOrderMark => ("byte-order-mark", Gap, Ours(22)),
             Self::VersionConflict => ("version-conflict", Hard, Format(30)),
             Self::HeaderUnreadable => ("header-unreadable", Hard, Format(40)),
             Self::HeaderDuplicate => ("header-duplicate", Hard, Format(50)),

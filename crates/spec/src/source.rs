@@ -77,6 +77,9 @@ fn content<'a>(file: BundleFile, found: &'a FileText, findings: &mut Findings) -
         );
         return Content::Refused;
     }
+    if bytes.starts_with("\u{feff}".as_bytes()) {
+        refuse_byte_order_mark(file, findings);
+    }
     match decode(bytes) {
         Decoded::Text(text) => Content::Text(Cow::Borrowed(text)),
         Decoded::Mended(text, line) => {
@@ -93,6 +96,17 @@ fn content<'a>(file: BundleFile, found: &'a FileText, findings: &mut Findings) -
             Content::Refused
         }
     }
+}
+
+/// The text is read all the same; but the anchor and other readers of the format take the marked line for no header
+/// (`contract/core.md §1.13`).
+fn refuse_byte_order_mark(file: BundleFile, findings: &mut Findings) {
+    findings.add(
+        Check::ByteOrderMark,
+        Spot::line(file, 1),
+        format!("{file} begins with a byte order mark, behind which other readers and the anchor find no header"),
+        &format!("save it as UTF-8 without a byte order mark; with GNU sed: `sed -i '1s/^\\xEF\\xBB\\xBF//' {file}`"),
+    );
 }
 
 fn refuse(file: BundleFile, line: Option<u32>, cause: &str, findings: &mut Findings) {

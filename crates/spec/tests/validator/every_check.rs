@@ -208,6 +208,16 @@ fn faults() -> Vec<(&'static str, Fault, &'static str)> {
             "test-spec.md has 8388609 bytes, more than the 8 MiB that are read",
         ),
         (
+            "byte-order-mark",
+            Made(|mut files| {
+                if let FileText::Present(bytes) = file(&mut files, Design) {
+                    bytes.splice(0..0, *b"\xef\xbb\xbf");
+                }
+                files
+            }),
+            "design.md begins with a byte order mark, behind which other readers and the anchor find no header",
+        ),
+        (
             "file-encoding",
             Made(|mut files| {
                 if let FileText::Present(bytes) = file(&mut files, Design) {

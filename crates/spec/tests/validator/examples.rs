@@ -62,8 +62,9 @@ fn line_ends_and_byte_order_marks() {
     let crlf = changed(&|bytes| text(bytes).replace('\n', "\r\n").into_bytes());
     let mark = changed(&|bytes| ["\u{feff}".as_bytes(), &bytes].concat());
     let both = changed(&|bytes| format!("\u{feff}{}", text(bytes).replace('\n', "\r\n")).into_bytes());
-    for files in [crlf, mark, both] {
-        assert_eq!(shown_of(&files), [""; 0]);
+    for (files, expected) in [(crlf, 0), (mark, 4), (both, 4)] {
+        let codes: Vec<&str> = findings(&files).iter().map(|finding| finding.code).collect();
+        assert_eq!(codes, vec!["byte-order-mark"; expected]);
         let plain = examine(&spec("x"), &good("Ready")).bundle.expect("a bundle");
         let bundle = examine(&spec("x"), &files).bundle.expect("a bundle");
         assert_eq!(bundle, plain);
