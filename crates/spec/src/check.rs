@@ -251,6 +251,7 @@ impl Check {
                 | Self::EffortNumber
                 | Self::CitationUnknown
                 | Self::TestTag
+                | Self::ByteOrderMark
         )
     }
 

@@ -2,9 +2,13 @@
 //!
 //! The line rules of the format decide what a task is; this only says where people would see something else rendered.
 
+mod blocks;
+
 use core::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+pub(crate) use blocks::{Blocks, outer_blocks};
 
 use crate::text::Line;
 
@@ -259,85 +263,6 @@ fn contains(ranges: &[Range<usize>], offset: usize) -> bool {
     ranges.get(next).is_some_and(|range| range.start <= offset)
 }
 
-/// A bullet of an outermost list, as it is rendered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Item {
-    /// Where its marker stands.
-    pub(crate) start: usize,
-    /// The offset behind its last character that is no blank.
-    pub(crate) end: usize,
-    /// It holds nothing but one paragraph.
-    pub(crate) is_one_paragraph: bool,
-}
-
-/// The outermost blocks of a file, in order: the bullets of outermost lists, and what is no list. Offsets are into the
-/// source.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Blocks {
-    pub(crate) items: Vec<Item>,
-    /// Where the others begin.
-    pub(crate) others: Vec<usize>,
-}
-
-impl Blocks {
-    /// Returns the outermost bullet whose marker stands at the offset.
-    pub(crate) fn item_at(&self, offset: usize) -> Option<Item> {
-        let found = self.items.binary_search_by_key(&offset, |item| item.start);
-        found.ok().and_then(|index| self.items.get(index)).copied()
-    }
-}
-
-/// Returns the outermost blocks of a file.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the events of a foreign crate; what lies in a block and is no block changes no bounds"
-)]
-pub(crate) fn outer_blocks(source: &str) -> Blocks {
-    let mut blocks = Blocks::default();
-    let mut depth = 0_u32;
-    let mut paragraphs = 0_u32;
-    let visible = |start: usize| {
-        let text = &source[start..];
-        start + text.len() - text.trim_start_matches([' ', '\t']).len()
-    };
-    for (event, range) in Parser::new_ext(source, Options::empty()).into_offset_iter() {
-        match &event {
-            Event::Start(Tag::List(_)) if depth == 0 => {}
-            Event::Start(Tag::Item) if depth == 1 => {
-                paragraphs = 0;
-                blocks.items.push(Item {
-                    start: visible(range.start),
-                    end: range.start + source[range].trim_end().len(),
-                    is_one_paragraph: true,
-                });
-            }
-            Event::Start(_) | Event::Rule if depth == 0 => blocks.others.push(visible(range.start)),
-            Event::Start(Tag::Paragraph) if depth == 2 && paragraphs == 0 => paragraphs = 1,
-            Event::Start(
-                Tag::Paragraph
-                | Tag::Heading { .. }
-                | Tag::BlockQuote(_)
-                | Tag::CodeBlock(_)
-                | Tag::HtmlBlock
-                | Tag::List(_),
-            )
-            | Event::Rule => {
-                let holder = blocks.items.last_mut();
-                if let Some(item) = holder.filter(|item| range.start < item.end) {
-                    item.is_one_paragraph = false;
-                }
-            }
-            _ => {}
-        }
-        match event {
-            Event::Start(_) => depth += 1,
-            Event::End(_) => depth -= 1,
-            _ => {}
-        }
-    }
-    blocks
-}
-
 /// Judges a fenced block: illustration only when it is closed, and no line inside could be the fence of a further
 /// block, because then a lost closing fence has swallowed what lies between.
 fn fenced_block(block: &str) -> Surrounding {
@@ -374,144 +299,4 @@ fn html_block(block: &str) -> Surrounding {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn readings(source: &str) -> Vec<Reading> {
-        let text = crate::text::Document::new(source);
-        let markdown = read(text.source);
-        text.lines()
-            .filter(|line| line.text.contains('X'))
-            .map(|line| markdown.reading(&line))
-            .collect()
-    }
-
-    #[test]
-    fn illustrations_are_inert() {
-        for source in [
-            "```\nX\n```\n",
-            "~~~\nX\n~~~\n",
-            "~~~~ text\nX\n~~~~~\n",
-            "para\n\n    X\n",
-            "<!--\nX\n-->\n",
-            "<!-- X -->\n",
-            "  ```\nX\n  ```\n",
-            "> X\n",
-            "- a\n  > X\n",
-            "- a\n\n  ```\n  X\n  ```\n",
-            "```\r\nX\r\n```\r\n",
-            "<!--\r\nX\r\n-->\r\n",
-        ] {
-            assert_eq!(readings(source), [Reading::Inert], "{source:?}");
-        }
-    }
-
-    /// Verifies REQ-B1.2.
-    #[test]
-    fn what_two_readers_read_differently_is_disputed() {
-        for source in [
-            "````\n```\nX\n```\n````\n",
-            "~~~\nX\n",
-            "~~~\nX\n~~~ more\ny\n~~~\n",
-            "<!--\nX\n",
-            "<!--\nX\n<!-- -->\n",
-            "<!--\n## a\nX\n-->\n",
-            "<div>\nX\n",
-            "<pre>\nX\n</pre>\n",
-            "``` a`b\nX\n```\n",
-        ] {
-            assert!(
-                matches!(readings(source)[..], [Reading::Disputed(_)]),
-                "{source:?} {:?}",
-                readings(source)
-            );
-        }
-    }
-
-    #[test]
-    fn the_rest_is_live() {
-        for source in [
-            "X\n",
-            "- X\n",
-            "a\n    X\n",
-            "`a\nX`\n",
-            "- a\n  ```\n  b\n### X\n",
-            "<!-- a -->\nX\n",
-            "> a\nX\n",
-            "a\n    > X\n",
-        ] {
-            assert_eq!(readings(source), [Reading::Live], "{source:?}");
-        }
-    }
-
-    #[test]
-    fn headings_are_found_in_every_spelling() {
-        let markdown = read("# a\n\nb\n===\n\n- ## c `d`\n\n> # e\n");
-        let texts: Vec<&str> = markdown.headings.iter().map(|heading| heading.text.as_str()).collect();
-        assert_eq!(texts, ["a", "b", "c d"]);
-    }
-
-    #[test]
-    fn outermost_blocks_have_the_bounds_that_are_rendered() {
-        let items = |source: &str| -> Vec<(String, bool)> {
-            let blocks = outer_blocks(source);
-            let item = |item: &Item| (source[item.start..item.end].to_owned(), item.is_one_paragraph);
-            blocks.items.iter().map(item).collect()
-        };
-        let is_one = [
-            "- a",
-            "- a\n  b",
-            "- a\nlazy",
-            "- a\n    b",
-            "- a\n\tb",
-            "- a\n ===",
-            "- a\r\n  b",
-            "- a\n  <b>",
-        ];
-        for source in is_one {
-            assert_eq!(
-                items(&format!("{source}\n\n# x\n")),
-                [(source.to_owned(), true)],
-                "{source:?}"
-            );
-        }
-        let is_more = [
-            "- a\n\n  b",
-            "- a\n  - b",
-            "- a\n  1. b",
-            "- a\n  > b",
-            "- a\n  ***",
-            "- a\n  ===",
-            "- a\n  # b",
-            "- a\n  ```\n  b\n  ```",
-            "- a\n  <!-- b -->",
-        ];
-        for source in is_more {
-            assert_eq!(
-                items(&format!("{source}\n\n# x\n")),
-                [(source.to_owned(), false)],
-                "{source:?}"
-            );
-        }
-        for other in [" # b", " ***", " > b", " ```\nb\n```", " <!-- b -->"] {
-            let source = format!("- a\n{other}\n");
-            assert_eq!(items(&source), [("- a".to_owned(), true)], "{source:?}");
-            assert_eq!(outer_blocks(&source).others, [5], "{source:?}");
-        }
-        let blocks = outer_blocks("a\n\n- b\n- c\n\n> d\n>\n> e\n");
-        assert_eq!(blocks.others, [0, 12]);
-        assert_eq!(blocks.item_at(3).map(|item| item.end), Some(6));
-        assert_eq!(blocks.item_at(7).map(|item| item.is_one_paragraph), Some(true));
-        assert_eq!(blocks.item_at(8), None);
-    }
-
-    #[test]
-    fn outer_items_begin_at_their_marker() {
-        let source = " - a\n   - b\n\n* c\n";
-        let markdown = read(source);
-        let found: Vec<bool> = ["- a", "- b", "* c"]
-            .map(|bullet| markdown.is_outer_item(source.find(bullet).expect("bullet")))
-            .to_vec();
-        assert_eq!(found, [true, false, true]);
-    }
-}
+mod tests;

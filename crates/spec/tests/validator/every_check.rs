@@ -346,7 +346,8 @@ fn faults() -> Vec<(&'static str, Fault, &'static str)> {
 }
 
 /// Checks whose findings stay warnings in a signed bundle.
-const ALWAYS_WARNINGS: [&str; 5] = [
+const ALWAYS_WARNINGS: [&str; 6] = [
+    "byte-order-mark",
     "citation-unknown",
     "effort-number",
     "gate-malformed",
