@@ -57,6 +57,18 @@ pub(crate) const TOOLS: &[Tool] = &[
         tests: "tests of the tmux backend",
     },
     Tool {
+        program: "dot",
+        probe: "-V",
+        source: Source::Debian("graphviz"),
+        tests: "tests that Graphviz reads our drawings",
+    },
+    Tool {
+        program: "xmllint",
+        probe: "--version",
+        source: Source::Debian("libxml2-utils"),
+        tests: "tests that our drawings are XML",
+    },
+    Tool {
         program: "gh",
         probe: "--version",
         source: Source::Debian("gh"),
