@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use orchestrate_e2e::sandbox::Sandbox;
-use orchestrate_e2e::surroundings::skipped;
+use orchestrate_e2e::surroundings::{corpus_root, skipped};
 use orchestrate_testkit::bundle::BundleFixture;
 
 use crate::{alpha, check, sandbox, state_of};
@@ -338,20 +338,10 @@ fn links_and_special_files_are_not_followed() {
     let _ = sandbox.orchestrate(&["graph", "alpha"]).exits(1).says("design.md");
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "which folder a test reads is the machine's affair"
-)]
-fn shared(project: &Utf8Path) -> Utf8PathBuf {
-    let named = std::env::var("ORCHESTRATE_SHARED");
-    named.map_or_else(|_| project.join("../shared"), Utf8PathBuf::from)
-}
-
 #[test]
 fn the_bundles_of_the_project_and_of_the_corpus_are_drawn() {
     let sandbox = sandbox(&alpha());
     let project = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let shared = shared(&project);
     let hello = project.join("specs/hello-tower");
     check!(sandbox, sandbox.orchestrate(&["graph", hello.as_str()]), @r"
         exit 0
@@ -366,16 +356,16 @@ fn the_bundles_of_the_project_and_of_the_corpus_are_drawn() {
 
         critical path (*): 1 → 4 → 5
         ");
-    let golden = shared.join("corpus/golden.tsv");
-    let Ok(golden) = fs::read_to_string(&golden) else {
+    let Some(corpus) = corpus_root() else {
         return skipped("the corpus");
     };
+    let golden = fs::read_to_string(corpus.join("golden.tsv")).expect("the golden values");
     for row in golden.lines().skip(1) {
         let columns: Vec<&str> = row.split('\t').collect();
         let [name, .., path] = columns.as_slice() else {
             panic!("{row}")
         };
-        let directory = shared.join("corpus").join(name);
+        let directory = corpus.join(name);
         let value = sandbox
             .orchestrate(&["graph", directory.as_str(), "--format", "json"])
             .exits(0)

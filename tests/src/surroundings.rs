@@ -62,17 +62,23 @@ pub fn failpoint_binary() -> Option<String> {
         .filter(|path| !path.is_empty())
 }
 
-/// Returns the directory of a real bundle of the corpus, which lies beside the repository or where the caller says.
+/// Returns the directory of a real bundle of the corpus.
+#[must_use]
+pub fn corpus(bundle: &str) -> Option<Utf8PathBuf> {
+    Some(corpus_root()?.join(bundle)).filter(|directory| directory.is_dir())
+}
+
+/// Returns the directory of the corpus, which lies beside the repository or where the caller says.
 #[must_use]
 #[expect(
     clippy::disallowed_methods,
     reason = "the caller of the tests says where the corpus is"
 )]
-pub fn corpus(bundle: &str) -> Option<Utf8PathBuf> {
+pub fn corpus_root() -> Option<Utf8PathBuf> {
     let workspace = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
     let beside = workspace.parent()?.join("shared");
     let shared = std::env::var("ORCHESTRATE_SHARED").map_or(beside, Utf8PathBuf::from);
-    Some(shared.join("corpus").join(bundle)).filter(|directory| directory.is_dir())
+    Some(shared.join("corpus")).filter(|directory| directory.is_dir())
 }
 
 /// Returns every `gh` there is: the machine's, and those that the caller of the tests installed.

@@ -34,8 +34,9 @@ pub fn by_hand(layout: &Layout, spec: &SpecId, message: &str) -> [String; 2] {
     ]
 }
 
-/// Returns the text as one word of a shell.
-fn shell_word(text: &str) -> String {
+/// Returns the text as one word of a shell, for commands that a person is shown.
+#[must_use]
+pub fn shell_word(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+@%".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {
         text.to_owned()

@@ -10,6 +10,7 @@ use orchestrate_core::identifier::{SpecId, TaskId, printable};
 use orchestrate_core::place::BundleFile;
 use orchestrate_core::world::World;
 use orchestrate_host::authored::replace_files;
+use orchestrate_host::commit::shell_word;
 use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::park::{self as parking, ParkError};
 use orchestrate_spec::{BundleFiles, BundleTexts, FormatVersion};
@@ -111,12 +112,7 @@ fn git_from(directory: &Utf8Path, primary: &Utf8Path) -> String {
     {
         return "git".to_owned();
     }
-    let is_plain = |character: char| character.is_alphanumeric() || "/._-+,:@".contains(character);
-    if primary.as_str().chars().all(is_plain) {
-        format!("git -C {primary}")
-    } else {
-        format!("git -C '{}'", primary.as_str().replace('\'', "'\\''"))
-    }
+    format!("git -C {}", shell_word(primary.as_str()))
 }
 
 /// Returns `tasks.md` with the act done, if the bundle reads before and after and its anchor stays.
