@@ -44,20 +44,31 @@ fn without_carriage_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-fn collect(lines: &[&[u8]], found: &mut TaskTrailers) {
-    for line in lines {
+fn collect(paragraph: &[&[u8]], found: &mut TaskTrailers) {
+    for (index, line) in paragraph.iter().enumerate() {
         if let Some(value) = task_value(line) {
-            match parse_value(value) {
+            let value = folded_value(value, &paragraph[index + 1..]);
+            match parse_value(&value) {
                 Some(task) => {
                     found.tasks.insert(task);
                 }
-                None => found.refused.push(printable(&String::from_utf8_lossy(value))),
+                None => found.refused.push(printable(&String::from_utf8_lossy(&value))),
             }
         }
     }
 }
 
-/// Returns the trimmed value of a `Planwright-Task:` line at column 0; the key's case does not matter.
+/// Returns the value with the lines that continue it, each joined by one blank.
+fn folded_value(first: &[u8], following: &[&[u8]]) -> Vec<u8> {
+    let mut value = first.to_vec();
+    for line in following.iter().take_while(|line| starts_blank(line)) {
+        value.push(b' ');
+        value.extend_from_slice(line.trim_ascii());
+    }
+    value.trim_ascii().to_vec()
+}
+
+/// Returns what stands after the colon of a `Planwright-Task:` line at column 0; the key's case does not matter.
 fn task_value(line: &[u8]) -> Option<&[u8]> {
     const KEY: &[u8] = b"planwright-task";
     let (key, rest) = line.split_at_checked(KEY.len())?;
@@ -100,13 +111,34 @@ fn end_of_title(lines: &[&[u8]]) -> usize {
         .unwrap_or(lines.len())
 }
 
+/// Returns where the message ends for git: before the scissors of a verbose commit, and before the comments, blank
+/// lines and list of conflicts that an editor's template left at the bottom.
+fn end_of_message(lines: &[&[u8]]) -> usize {
+    const SCISSORS: &[u8] = b"# ------------------------ >8 ------------------------";
+    let cut = lines
+        .iter()
+        .position(|line| *line == SCISSORS)
+        .unwrap_or(lines.len());
+    let (mut end, mut in_conflicts) = (0, false);
+    for (index, line) in lines[..cut].iter().enumerate() {
+        in_conflicts |= *line == b"Conflicts:";
+        if is_blank(line) || line.starts_with(b"#") || (in_conflicts && is_conflict(line)) {
+            continue;
+        }
+        in_conflicts = false;
+        end = index + 1;
+    }
+    end
+}
+
+fn is_conflict(line: &[u8]) -> bool {
+    line == b"Conflicts:" || line.starts_with(b"\t")
+}
+
 /// Returns the trailer block at the end of the message, empty when git sees none.
 fn last_paragraph<'a, 'b>(lines: &'a [&'b [u8]]) -> &'a [&'b [u8]] {
     let title = end_of_title(lines);
-    let end = lines
-        .iter()
-        .rposition(|line| !is_blank(line))
-        .map_or(0, |last| last + 1);
+    let end = end_of_message(lines);
     if end <= title {
         return &[];
     }
@@ -236,6 +268,17 @@ mod tests {
             ("feat: x\n\n    Planwright-Task: a/1\n", true, &[]),
             ("feat: x\n\nKey: v\n Planwright-Task: a/1\n", true, &[]),
             ("feat: x\n\nPlanwright-Task: a/1\n\nThis reverts nothing.\n", false, &[]),
+            ("feat: x\n\nPlanwright-Task: a/1\n\n# a comment\n", false, &["a/1"]),
+            ("\nPlanwright-Task: a/1\n\n# a comment\n", false, &["a/1"]),
+            ("feat: x\n\nPlanwright-Task: a/1\n\nConflicts:\n\tsrc/x\n", false, &["a/1"]),
+            ("feat: x\n\nPlanwright-Task: a/1\n\nConflicts:\nsrc/x\n", false, &[]),
+            (
+                "feat: x\n\nPlanwright-Task: a/1\n# ------------------------ >8 ------------------------\ndiff\n",
+                false,
+                &["a/1"],
+            ),
+            ("feat: x\n\nPlanwright-Task:\n a/1\n", false, &["a/1"]),
+            ("feat: x\n\nPlanwright-Task: a/1\n and more\n", false, &[]),
         ];
         for (message, single_parent, expected) in cases {
             assert_eq!(&tasks(message, *single_parent), expected, "{message:?}");

@@ -33,6 +33,11 @@ const LINES: &[&str] = &[
     "- Planwright-Task: a/6",
     ": no token",
     "Key:",
+    "Planwright-Task:",
+    " a/7",
+    "Conflicts:",
+    "\tsrc/x",
+    "# ------------------------ >8 ------------------------",
 ];
 
 fn messages() -> impl Strategy<Value = String> {
@@ -41,7 +46,7 @@ fn messages() -> impl Strategy<Value = String> {
 
 /// What git prints of the message's last paragraph, as tasks.
 fn by_git(message: &str) -> BTreeSet<(SpecId, TaskId)> {
-    let arguments = ["interpret-trailers", "--only-trailers", "--only-input", "--no-divider"];
+    let arguments = ["interpret-trailers", "--parse", "--no-divider"];
     let options = RunOptions {
         input: Input::Bytes(message.as_bytes()),
         // Nobody's own trailer settings.
