@@ -115,10 +115,7 @@ fn end_of_title(lines: &[&[u8]]) -> usize {
 /// lines and list of conflicts that an editor's template left at the bottom.
 fn end_of_message(lines: &[&[u8]]) -> usize {
     const SCISSORS: &[u8] = b"# ------------------------ >8 ------------------------";
-    let cut = lines
-        .iter()
-        .position(|line| *line == SCISSORS)
-        .unwrap_or(lines.len());
+    let cut = lines.iter().position(|line| *line == SCISSORS).unwrap_or(lines.len());
     let (mut end, mut in_conflicts) = (0, false);
     for (index, line) in lines[..cut].iter().enumerate() {
         in_conflicts |= *line == b"Conflicts:";
@@ -270,7 +267,11 @@ mod tests {
             ("feat: x\n\nPlanwright-Task: a/1\n\nThis reverts nothing.\n", false, &[]),
             ("feat: x\n\nPlanwright-Task: a/1\n\n# a comment\n", false, &["a/1"]),
             ("\nPlanwright-Task: a/1\n\n# a comment\n", false, &["a/1"]),
-            ("feat: x\n\nPlanwright-Task: a/1\n\nConflicts:\n\tsrc/x\n", false, &["a/1"]),
+            (
+                "feat: x\n\nPlanwright-Task: a/1\n\nConflicts:\n\tsrc/x\n",
+                false,
+                &["a/1"],
+            ),
             ("feat: x\n\nPlanwright-Task: a/1\n\nConflicts:\nsrc/x\n", false, &[]),
             (
                 "feat: x\n\nPlanwright-Task: a/1\n# ------------------------ >8 ------------------------\ndiff\n",
