@@ -27,6 +27,10 @@ pub fn task_trailers(message: &[u8], single_parent: bool) -> TaskTrailers {
         .map(without_carriage_return)
         .collect();
     let mut found = TaskTrailers::default();
+    // Most messages complete nothing, and history is long.
+    if !lines.iter().any(|line| task_value(line).is_some()) {
+        return found;
+    }
     let last = last_paragraph(&lines);
     if single_parent {
         for paragraph in pure_paragraphs(&lines) {

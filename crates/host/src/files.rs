@@ -144,6 +144,35 @@ pub fn write_state(layout: &Layout, path: &Utf8Path, bytes: &[u8]) -> Result<(),
     replace(&layout.state(), path, bytes).map_err(|error| disk_fault(operation, &error))
 }
 
+/// Returns the bytes of a file in the cache; nothing where it is not there or cannot be read.
+pub(crate) fn read_cache(layout: &Layout, path: &Utf8Path) -> Option<Vec<u8>> {
+    linked_parent(layout, path).ok().filter(Option::is_none)?;
+    match read_path(path) {
+        Reading::File { bytes, .. } => Some(bytes),
+        Reading::Absent | Reading::Directory { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
+            None
+        }
+    }
+}
+
+/// Replaces a file in the cache. Where that cannot be done nothing is lost, so nothing is said; for the same reason the
+/// disk is not waited for.
+pub(crate) fn write_cache(layout: &Layout, path: &Utf8Path, bytes: &[u8]) {
+    if u64::try_from(bytes.len()).is_ok_and(|length| length <= LARGEST_FILE) {
+        let staged = || -> io::Result<()> {
+            let refused = |fault: Fault| io::Error::other(fault.to_string());
+            create_directory_at(layout, &layout.cache(), "cannot make the cache").map_err(refused)?;
+            refuse_links(layout, path, "cannot write the cache").map_err(refused)?;
+            let mut staged = tempfile::Builder::new()
+                .prefix(".orchestrate-")
+                .tempfile_in(layout.cache())?;
+            staged.write_all(bytes)?;
+            staged.persist(path).map(drop).map_err(|error| error.error)
+        };
+        let _whether_it_was_kept = staged();
+    }
+}
+
 /// Replaces a file whose directory is there, private to the user.
 ///
 /// # Errors

@@ -1,20 +1,19 @@
-//! What git knows: one walk of history, task branches, committed files. Reads through libgit2, no process.
+//! What git knows: the history of base, task branches, committed files. Reads through libgit2, no process.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use git2::{ErrorCode, Oid, Repository, Sort};
+use git2::{ErrorCode, Oid, Repository};
 use orchestrate_core::evidence::{Base, BranchFacts, BranchSide, History};
 use orchestrate_core::identifier::{CommitId, SpecId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::BundleFile;
-use orchestrate_core::revert::{self, Reverts};
-use orchestrate_core::trailer::task_trailers;
 use orchestrate_core::world::{Branches, Fault, Race};
 
 use crate::files::FULL_DISK_HINT;
+use crate::history::{self, Ahead, Commits, Memory};
 use crate::reference_lock;
 use crate::reflog::{self, Entry};
-use crate::reverts;
+use crate::repository;
 
 /// Returns a libgit2 error as the reason of an unknown.
 fn why(operation: &str, error: &git2::Error) -> Why {
@@ -39,71 +38,44 @@ pub(crate) fn resolve(repository: &Repository, reference: &str) -> Result<Option
 }
 
 /// Returns what one walk of base and its counterpart says about a bundle.
-pub(crate) fn history(repository: &Repository, spec: &SpecId, base: &Base) -> Observed<History> {
-    walk_history(repository, spec, base).map_or_else(
+pub(crate) fn history(
+    repository: &repository::Repository,
+    memory: &Memory,
+    spec: &SpecId,
+    base: &Base,
+) -> Observed<History> {
+    let told = history::past(repository, memory, base).and_then(|(past, grafts)| past.of(spec, &grafts));
+    told.map_or_else(
         |error| Observed::Unknown(why("cannot walk the history of the base", &error)),
         Observed::Known,
     )
 }
 
-fn walk_history(repository: &Repository, spec: &SpecId, base: &Base) -> Result<History, git2::Error> {
-    let mut walk = repository.revwalk()?;
-    walk.set_sorting(Sort::TIME)?;
-    walk.push(oid(&base.commit)?)?;
-    if let Some(counterpart) = &base.counterpart {
-        walk.push(oid(counterpart)?)?;
-    }
-    let mut reverting = Vec::new();
-    let mut history = History {
-        trailers: BTreeMap::new(),
-        reverts: Reverts::default(),
-        refused: Vec::new(),
-        walked: 0,
-        incomplete: None,
-    };
-    for id in walk {
-        let id = id?;
-        let commit = repository.find_commit(id)?;
-        history.walked += 1;
-        let found = task_trailers(commit.message_raw_bytes(), commit.parent_count() <= 1);
-        history.refused.extend(found.refused);
-        let ours = found.tasks.into_iter().filter(|(of, _)| of == spec);
-        for (_, task) in ours {
-            let landed = commit_id(id)?;
-            history.trailers.entry(task).or_default().push(landed);
-        }
-        let named = revert::named(commit.message_raw_bytes());
-        if !named.is_empty() {
-            reverting.push((id, named));
-        }
-    }
-    history.reverts = reverts::resolve(repository, base, &reverting)?;
-    if repository.is_shallow() {
-        history.incomplete =
-            Some(Why::new("the clone is shallow, so a landing could be unseen").with_hint("git fetch --unshallow"));
-    }
-    Ok(history)
-}
-
 /// Returns the bundle's task branches, here and at origin.
 pub(crate) fn branches(
-    repository: &Repository,
+    repository: &repository::Repository,
+    memory: &Memory,
     spec: &SpecId,
     base: &Base,
     starts: &BTreeMap<Unit, CommitId>,
 ) -> Observed<Branches> {
-    collect_branches(repository, spec, base, starts).map_or_else(
+    collect_branches(repository, memory, spec, base, starts).map_or_else(
         |error| Observed::Unknown(why("cannot read the task branches", &error)),
         Observed::Known,
     )
 }
 
 fn collect_branches(
-    repository: &Repository,
+    repository: &repository::Repository,
+    memory: &Memory,
     spec: &SpecId,
     base: &Base,
     starts: &BTreeMap<Unit, CommitId>,
 ) -> Result<Branches, git2::Error> {
+    let (past, grafts) = history::past(repository, memory, base)?;
+    let repository = &repository.git;
+    let commits = Commits::open(repository, grafts)?;
+    let mut ahead = Ahead::of(&past.commits, &commits);
     let mut branches = Branches::new();
     let mut yielded = BTreeSet::new();
     for pattern in [
@@ -124,7 +96,7 @@ fn collect_branches(
             let facts = BranchFacts {
                 side,
                 tip: commit_id(tip)?,
-                ahead: ahead(repository, tip, base)?,
+                ahead: ahead.count(history::id(tip)?)?,
                 own,
             };
             branches.entry(unit.unit).or_default().push(facts);
@@ -169,15 +141,6 @@ fn loose_task_branches(repository: &Repository, spec: &SpecId) -> impl Iterator<
             is_branch.then_some(name)
         })
     })
-}
-
-/// Returns how many commits of the tip are on neither base nor its counterpart.
-fn ahead(repository: &Repository, tip: Oid, base: &Base) -> Result<usize, git2::Error> {
-    let mut hidden = vec![oid(&base.commit)?];
-    if let Some(counterpart) = &base.counterpart {
-        hidden.push(oid(counterpart)?);
-    }
-    Ok(between(repository, tip, &hidden)?.len())
 }
 
 fn between(repository: &Repository, tip: Oid, hidden: &[Oid]) -> Result<Vec<CommitId>, git2::Error> {

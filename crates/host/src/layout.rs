@@ -53,6 +53,12 @@ impl Layout {
         self.common.join("orchestrate")
     }
 
+    /// Returns the directory of what may be thrown away at any time: it is only ever computed anew.
+    #[must_use]
+    pub fn cache(&self) -> Utf8PathBuf {
+        self.state().join("cache")
+    }
+
     /// Returns where the unit's worktree belongs.
     #[must_use]
     pub fn worktree(&self, name: &UnitName) -> Utf8PathBuf {

@@ -19,6 +19,7 @@ use crate::base::{self, BaseQuestion};
 use crate::failpoint::reach;
 use crate::forge::{self, ForgeSettings};
 use crate::git;
+use crate::history::Memory;
 use crate::process::{self, DetachedStart, Handshake, RunOptions, run_bounded};
 use crate::repository::{self, Repository};
 use crate::window::Windows;
@@ -51,6 +52,7 @@ pub struct RealWorld {
     settings: WorldSettings,
     identity: ProcessIdentity,
     windows: Windows,
+    memory: Memory,
 }
 
 impl RealWorld {
@@ -59,6 +61,9 @@ impl RealWorld {
     /// # Errors
     /// When there is no repository that can be used, or this process cannot be identified.
     pub fn open(start: &Utf8Path, settings: WorldSettings) -> Result<Self, Fault> {
+        // An object is hashed when it is stored, and git checks it when it is packed; to hash each again at each reading
+        // costs more than all else.
+        git2::opts::strict_hash_verification(false);
         let mut repository = repository::discover(start)?;
         repository.layout.marker_override.clone_from(&settings.marker_directory);
         Ok(Self {
@@ -66,6 +71,7 @@ impl RealWorld {
             settings,
             identity: identity::current()?,
             windows: Windows::default(),
+            memory: Memory::default(),
         })
     }
 
@@ -142,11 +148,11 @@ impl World for RealWorld {
     }
 
     fn history(&self, spec: &SpecId, base: &Base) -> Observed<History> {
-        git::history(&self.repository.git, spec, base)
+        git::history(&self.repository, &self.memory, spec, base)
     }
 
     fn branches(&self, spec: &SpecId, base: &Base, starts: &BTreeMap<Unit, CommitId>) -> Observed<Branches> {
-        git::branches(&self.repository.git, spec, base, starts)
+        git::branches(&self.repository, &self.memory, spec, base, starts)
     }
 
     fn pull_requests(&self, spec: &SpecId, units: &BTreeSet<Unit>) -> Observed<PullRequests> {
