@@ -90,6 +90,12 @@ pub(crate) struct StepArguments {
     /// The worker backend for this run, instead of the configured one.
     #[arg(long, value_name = "BACKEND")]
     pub(crate) backend: Option<String>,
+    /// Take this task before the head of the critical path, once it is ready. May be given several times.
+    #[arg(long, value_name = "ID")]
+    pub(crate) prefer: Vec<String>,
+    /// Take these two consecutive tasks as one unit, when both are ready. May be given several times.
+    #[arg(long, value_name = "A-B")]
+    pub(crate) bundle: Vec<String>,
     /// Never prompt. Implied where there is no terminal.
     #[arg(long)]
     pub(crate) unattended: bool,

@@ -163,6 +163,7 @@ impl Session {
     /// Returns the request of one step on a spec.
     pub(crate) fn request(&self, spec: SpecId, dry_run: bool) -> StepRequest {
         StepRequest {
+            declarations: self.settings.declarations_for(&spec),
             spec,
             cap: self.settings.max_parallel_units.value,
             stale_lock_minutes: self.settings.stale_lock_threshold.value.seconds() / 60,

@@ -24,6 +24,10 @@ pub enum Kind {
     BackendMap,
     /// An inline list: a program and its arguments.
     ArgumentList,
+    /// An inline list of tasks, each with its spec.
+    TaskList,
+    /// An inline list of pairs of tasks, each with its spec.
+    PairList,
 }
 
 impl Kind {
@@ -43,6 +47,8 @@ impl Kind {
             Self::BackendName => values::backend_choice(text).map(drop),
             Self::BackendMap => values::backend_map(text).map(drop),
             Self::ArgumentList => values::argument_list(text).map(drop),
+            Self::TaskList => values::task_list(text).map(drop),
+            Self::PairList => values::pair_list(text).map(drop),
         }
     }
 
@@ -63,6 +69,8 @@ impl Kind {
             Self::BackendName => "`full-session` or a backend's name".to_owned(),
             Self::BackendMap => "inline map `{spec: backend}`".to_owned(),
             Self::ArgumentList => "inline list `[\"program\", \"argument\"]`".to_owned(),
+            Self::TaskList => "inline list `[spec/1, spec/2.5]`".to_owned(),
+            Self::PairList => "inline list `[spec/1-2]`".to_owned(),
         }
     }
 }
@@ -198,6 +206,30 @@ pub const MAX_PARALLEL_UNITS: Key = Key {
     documentation: "How many units of one spec may be in progress at once; 0 pauses dispatch.",
 };
 
+/// `prefer_units`.
+pub const PREFER_UNITS: Key = Key {
+    name: "prefer_units",
+    default: "[]",
+    kind: Kind::TaskList,
+    layers: AllowedLayers::All,
+    illegal_value: IllegalValue::ByLayer,
+    shared: false,
+    documentation: "Tasks that are taken before the head of the critical path as soon as they are ready, the first \
+        one first; for guards that others should land under. `--prefer` comes before it.",
+};
+
+/// `bundle_units`.
+pub const BUNDLE_UNITS: Key = Key {
+    name: "bundle_units",
+    default: "[]",
+    kind: Kind::PairList,
+    layers: AllowedLayers::All,
+    illegal_value: IllegalValue::ByLayer,
+    shared: false,
+    documentation: "Pairs of consecutive tasks that are one deliverable: when both are ready they get one branch, one \
+        worker and one review. `--bundle` comes before it.",
+};
+
 /// `stale_lock_threshold`.
 pub const STALE_LOCK_THRESHOLD: Key = Key {
     name: "stale_lock_threshold",
@@ -239,6 +271,8 @@ pub const KEYS: &[Key] = &[
     COMMAND_BACKEND,
     BASE_BRANCH,
     MAX_PARALLEL_UNITS,
+    PREFER_UNITS,
+    BUNDLE_UNITS,
     STALE_LOCK_THRESHOLD,
     STALE_MARKER_THRESHOLD,
     WATCH_INTERVAL_SECONDS,

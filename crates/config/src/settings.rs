@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
+use orchestrate_core::declaration::{Cohesion, Declarations, DeclaredBy, Preference};
 use orchestrate_core::identifier::{BaseName, SpecId};
 
 use crate::configuration::{Configuration, DEFAULTS_PLACE, Found};
@@ -10,7 +11,7 @@ use crate::keys::{self, IllegalValue, Key};
 use crate::layer::Layer;
 use crate::lines::Cut;
 use crate::message::{ConfigurationError, Warning, shown};
-use crate::values::{self, BackendChoice, Minutes};
+use crate::values::{self, BackendChoice, Minutes, SpecPair, SpecTask};
 
 /// A checked value and the layer it comes from; a built-in default comes from the core.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,10 @@ pub struct Settings {
     pub base_branch: Setting<Option<BaseName>>,
     /// How many units of one spec may be in progress; 0 pauses dispatch.
     pub max_parallel_units: Setting<u32>,
+    /// The tasks that come before the head of the critical path, the strongest wish first.
+    pub prefer_units: Setting<Vec<SpecTask>>,
+    /// The pairs of tasks that are dispatched as one unit.
+    pub bundle_units: Setting<Vec<SpecPair>>,
     /// The age at which an ownerless lock is stale.
     pub stale_lock_threshold: Setting<Minutes>,
     /// The age at which a marker is stale.
@@ -103,6 +108,22 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Returns what the keys declare about the choice of a spec's next unit.
+    #[must_use]
+    pub fn declarations_for(&self, spec: &SpecId) -> Declarations {
+        let by = DeclaredBy::Key;
+        let preferences = self.prefer_units.value.iter().filter(|(of, _)| of == spec);
+        let cohesions = self.bundle_units.value.iter().filter(|(of, _)| of == spec);
+        Declarations {
+            preferences: preferences
+                .map(|(_, task)| Preference { task: task.clone(), by })
+                .collect(),
+            cohesions: cohesions.map(|(_, pair)| Cohesion { pair: pair.clone(), by }).collect(),
+        }
+    }
+}
+
 impl Configuration {
     /// Returns every setting, checked, and what a person should be told.
     ///
@@ -117,6 +138,8 @@ impl Configuration {
             command_backend: collect(self.command_backend()?, &mut warnings),
             base_branch: collect(self.base_branch()?, &mut warnings),
             max_parallel_units: collect(self.max_parallel_units()?, &mut warnings),
+            prefer_units: collect(self.prefer_units()?, &mut warnings),
+            bundle_units: collect(self.bundle_units()?, &mut warnings),
             stale_lock_threshold: collect(self.stale_lock_threshold()?, &mut warnings),
             stale_marker_threshold: collect(self.stale_marker_threshold()?, &mut warnings),
             watch_interval: collect(self.watch_interval()?, &mut warnings),
@@ -172,6 +195,22 @@ impl Configuration {
     /// None for this key: an illegal value gives a warning and 3.
     pub fn max_parallel_units(&self) -> Result<Resolved<u32>, ConfigurationError> {
         self.read(&keys::MAX_PARALLEL_UNITS, values::non_negative_integer)
+    }
+
+    /// Returns the tasks that come before the head of the critical path, the strongest wish first.
+    ///
+    /// # Errors
+    /// When the repository's or the core's value is illegal.
+    pub fn prefer_units(&self) -> Result<Resolved<Vec<SpecTask>>, ConfigurationError> {
+        self.read(&keys::PREFER_UNITS, values::task_list)
+    }
+
+    /// Returns the pairs of tasks that are dispatched as one unit.
+    ///
+    /// # Errors
+    /// When the repository's or the core's value is illegal.
+    pub fn bundle_units(&self) -> Result<Resolved<Vec<SpecPair>>, ConfigurationError> {
+        self.read(&keys::BUNDLE_UNITS, values::pair_list)
     }
 
     /// Returns the age at which an ownerless lock is stale.

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::collections::BTreeMap;
 
-use orchestrate_core::identifier::{BackendName, BaseName, SpecId};
+use orchestrate_core::identifier::{BackendName, BaseName, Pair, SpecId, TaskId};
 
 /// The backend that configuration or a flag asks for (`contract/fleet.md §4.2`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -186,6 +186,53 @@ pub(crate) fn argument_list(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
+/// A task of a spec.
+pub type SpecTask = (SpecId, TaskId);
+
+/// A pair of tasks of a spec.
+pub type SpecPair = (SpecId, Pair);
+
+/// `[spec/1, spec/2.5]`. YAML would read `1.10` as a number elsewhere, and take a trailing comma; it is not asked.
+pub(crate) fn task_list(text: &str) -> Result<Vec<SpecTask>, String> {
+    let entry =
+        |text: &str| TaskId::parse(text).map_err(|invalid| format!("expected a task id of {}", invalid.expected));
+    list_of(text, "[spec/1, spec/2.5]", entry)
+}
+
+/// `[spec/1-2]`.
+pub(crate) fn pair_list(text: &str) -> Result<Vec<SpecPair>, String> {
+    let entry = |text: &str| Pair::parse(text).map_err(|invalid| format!("expected {}", invalid.expected));
+    list_of(text, "[spec/1-2]", entry)
+}
+
+fn list_of<T: PartialEq>(
+    text: &str,
+    example: &str,
+    entry: impl Fn(&str) -> Result<T, String>,
+) -> Result<Vec<(SpecId, T)>, String> {
+    let body = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .ok_or_else(|| format!("expected an inline list {example} on one line"))?
+        .trim();
+    let mut list = Vec::new();
+    if body.is_empty() {
+        return Ok(list);
+    }
+    for item in body.split(',').map(unquoted) {
+        let (spec, unit) = item
+            .split_once('/')
+            .ok_or_else(|| format!("expected every entry to name its spec, as {example}"))?;
+        let spec = SpecId::parse(spec).map_err(|invalid| format!("expected a spec's name of {}", invalid.expected))?;
+        let unit = (spec, entry(unit)?);
+        if list.contains(&unit) {
+            return Err(format!("expected every entry once, but `{item}` stands there twice"));
+        }
+        list.push(unit);
+    }
+    Ok(list)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -206,6 +253,42 @@ mod tests {
             assert!(minutes(bad).is_err(), "{bad:?}");
         }
         assert_eq!(Minutes::new(15).seconds(), 900);
+    }
+
+    #[test]
+    fn lists_of_tasks_and_pairs_name_their_specs() {
+        let tasks = |text: &str| {
+            task_list(text).map(|list| {
+                list.iter()
+                    .map(|(spec, task)| format!("{spec}:{task}"))
+                    .collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(tasks("[]"), Ok(vec![]));
+        assert_eq!(
+            tasks("[alpha/1.10, 'beta/2' , \"alpha/3\"]"),
+            Ok(["alpha:1.10", "beta:2", "alpha:3"].map(str::to_owned).to_vec())
+        );
+        for bad in [
+            "",
+            "alpha/1",
+            "[1]",
+            "[alpha/1,]",
+            "[alpha/1-2]",
+            "[Alpha/1]",
+            "[alpha/1, alpha/1]",
+            "[alpha/]",
+        ] {
+            assert!(task_list(bad).is_err(), "{bad:?}");
+        }
+        let pairs = pair_list("[alpha/1-2, beta/2.5-3]").expect("two pairs");
+        assert_eq!(
+            pairs.iter().map(|(_, pair)| pair.to_string()).collect::<Vec<_>>(),
+            ["1-2", "2.5-3"]
+        );
+        for bad in ["[alpha/1]", "[alpha/1-1]", "[alpha/1-2-3]", "[1-2]", "{alpha: 1-2}"] {
+            assert!(pair_list(bad).is_err(), "{bad:?}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Every type here is built by a `parse` that refuses whatever the grammar of `contract/core.md §0.3`
 //! does not allow, and none has another constructor. Owns no state.
 
-pub use crate::unit::{Unit, UnitName};
+pub use crate::unit::{Pair, Unit, UnitName};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::{String, ToString};

@@ -11,6 +11,7 @@ mod branch;
 mod chains;
 pub mod content;
 mod decision;
+pub mod declaration;
 pub mod derive;
 pub mod evidence;
 pub mod exit;

@@ -8,6 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use crate::declaration::Declarations;
 use crate::derive::{Progress, SpecState, TaskReport, TaskState};
 use crate::evidence::{Base, BranchFacts, BranchSide};
 use crate::graph::TaskGraph;
@@ -15,7 +16,7 @@ use crate::identifier::{CommitId, TaskId, Unit, UnitName};
 use crate::observed::{Observed, Why};
 pub use crate::reason::{HaltReason, HoldReason, IdleReason, Waiting};
 use crate::record::dispatch::DispatchRecord;
-use crate::select::{Choice, select_beside};
+use crate::select::{Choice, Company, select_beside};
 use crate::words::count;
 use crate::world::{RegisteredWorktree, WorktreeDirectory, WorktreeFacts};
 
@@ -116,35 +117,59 @@ pub enum WorktreeAct {
     Keep,
 }
 
-/// Returns what to do, from the derived state alone. Tasks that were set aside, because something of their own stands
+/// What a decision is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Selection<'a> {
+    /// The task graph.
+    pub graph: &'a TaskGraph,
+    /// The derived state.
+    pub state: &'a SpecState,
+    /// What a person declared about the choice.
+    pub declarations: &'a Declarations,
+    /// `max_parallel_units`.
+    pub cap: u32,
+}
+
+/// Returns what to do, from the derived state alone. Units that were set aside, because something of their own stands
 /// in the way, do not keep the others from being taken (law L12).
+///
+/// The cap counts tasks (`contract/core.md §5.5`), so a pair takes two places. It waits until both are free, and is
+/// parted only under a cap that never has two.
 ///
 /// # Errors
 /// The reason, where nothing is to be dispatched.
 pub fn intend(
     name: impl Fn(Unit) -> UnitName,
-    graph: &TaskGraph,
-    state: &SpecState,
-    cap: u32,
-    set_aside: &BTreeSet<TaskId>,
+    selection: &Selection<'_>,
+    set_aside: &BTreeSet<Unit>,
 ) -> Result<Intent, NoDispatch> {
-    let Some(choice) = select_beside(graph, state, set_aside) else {
+    let Selection {
+        graph,
+        state,
+        declarations,
+        cap,
+    } = *selection;
+    let Some(mut choice) = select_beside(graph, state, declarations, set_aside) else {
         return Err(nothing_ready(graph, state));
     };
     if cap == 0 {
         return Err(NoDispatch::Idle(IdleReason::Paused));
     }
+    if let (Company::Pair(cohesion), 1) = (&choice.company, cap) {
+        choice.company = Company::Refused(format!("{cohesion} takes two places, and max_parallel_units is 1"));
+    }
+    let unit = choice.unit();
     let occupied = state.occupied();
-    if u32::try_from(occupied).is_ok_and(|occupied| occupied < cap) {
+    if u32::try_from(occupied + unit.size()).is_ok_and(|needed| needed <= cap) {
         Ok(Intent {
-            name: name(Unit::single(choice.task.clone())),
+            name: name(unit),
             choice,
         })
     } else {
         Err(NoDispatch::Idle(IdleReason::AtCap {
             occupied,
             cap,
-            next: choice.task,
+            next: unit,
         }))
     }
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::finding::BundleFinding;
-use crate::identifier::{CommitId, TaskId};
+use crate::identifier::{CommitId, TaskId, Unit};
 use crate::observed::Why;
 use crate::words::count;
 use crate::world::Fault;
@@ -33,7 +33,7 @@ pub enum IdleReason {
         /// The cap, `max_parallel_units`.
         cap: u32,
         /// What would have been taken.
-        next: TaskId,
+        next: Unit,
     },
     /// The cap is 0.
     Paused,
@@ -84,6 +84,22 @@ pub enum HoldReason {
     Moved {
         /// What is seen now.
         now: String,
+    },
+    /// An earlier unit that shares a task with this one still holds another task.
+    EarlierUnit {
+        /// The bundle.
+        spec: String,
+        /// The earlier unit.
+        unit: Unit,
+        /// The other task.
+        task: TaskId,
+        /// How it is held.
+        what: String,
+    },
+    /// A person did not want a task to be dispatched without the one that it was declared to belong to.
+    PartingDeclined {
+        /// Why the two do not go together.
+        why: String,
     },
     /// A person did not want the worktree of an earlier attempt to be used again.
     ReuseDeclined {
@@ -200,8 +216,9 @@ impl fmt::Display for IdleReason {
             Self::AtCap { occupied, cap, next } => {
                 write!(
                     formatter,
-                    "{} in progress and max_parallel_units is {cap}; next would be {next}",
-                    count(*occupied, "unit")
+                    "{} in progress and max_parallel_units is {cap}; next would be {next}{}",
+                    count(*occupied, "unit"),
+                    if next.size() == 2 { ", which counts as two" } else { "" }
                 )
             }
             Self::Paused => formatter.write_str("paused: max_parallel_units is 0"),
@@ -232,6 +249,10 @@ impl fmt::Display for HoldReason {
                 )
             }
             Self::Moved { now } => write!(formatter, "the unit changed before the lock was taken: {now}"),
+            Self::EarlierUnit { unit, task, what, .. } => {
+                write!(formatter, "the earlier unit {unit} still holds task {task}: {what}")
+            }
+            Self::PartingDeclined { why } => write!(formatter, "{why}"),
             Self::ReuseDeclined { path } => write!(formatter, "{path} is not to be used again"),
             Self::WorktreeOccupied { path, processes } => {
                 write!(formatter, "processes still run in {path}: {}", processes.join(", "))
@@ -250,6 +271,14 @@ impl HoldReason {
                 "update your local {base}: git pull --ff-only where it is checked out, git fetch origin {base}:{base} elsewhere"
             )),
             Self::Moved { .. } => None,
+            Self::EarlierUnit { spec, unit, .. } => {
+                let tasks: Vec<String> = unit.tasks().map(ToString::to_string).collect();
+                Some(format!(
+                    "if nobody works on it: orchestrate plumbing orchestrate-marker clear specs/{spec} {}",
+                    tasks.join(" ")
+                ))
+            }
+            Self::PartingDeclined { .. } => Some("declare another pair, or none".to_string()),
             Self::ReuseDeclined { .. } => Some("remove that worktree, then step again".to_string()),
             Self::WorktreeOccupied { .. } => Some("let them end, or end them".to_string()),
         }

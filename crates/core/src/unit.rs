@@ -6,6 +6,79 @@ use core::fmt;
 
 use crate::identifier::{InvalidName, SpecId, TaskId, serde_by_text};
 
+/// Two different tasks that are to be one unit, in the order of its name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pair {
+    first: TaskId,
+    second: TaskId,
+}
+
+impl Pair {
+    /// Returns the checked pair of the form `1-2`.
+    ///
+    /// # Errors
+    /// When the text is not two different task ids joined by `-`.
+    pub fn parse(text: &str) -> Result<Self, InvalidName> {
+        let ids = text
+            .split_once('-')
+            .map(|(first, second)| (TaskId::parse(first), TaskId::parse(second)));
+        match ids {
+            Some((Ok(first), Ok(second))) if first != second => Ok(Self { first, second }),
+            Some((Ok(_) | Err(_), _)) | None => Err(InvalidName {
+                kind: "pair of tasks",
+                expected: "two different task ids joined by '-'",
+            }),
+        }
+    }
+
+    /// Returns the task that is named first.
+    #[must_use]
+    pub const fn first(&self) -> &TaskId {
+        &self.first
+    }
+
+    /// Returns the task that is named second.
+    #[must_use]
+    pub const fn second(&self) -> &TaskId {
+        &self.second
+    }
+
+    /// Returns the other task, where this one is in the pair.
+    #[must_use]
+    pub fn partner_of(&self, task: &TaskId) -> Option<&TaskId> {
+        if *task == self.first {
+            Some(&self.second)
+        } else if *task == self.second {
+            Some(&self.first)
+        } else {
+            None
+        }
+    }
+
+    /// Returns a task that both pairs have.
+    #[must_use]
+    pub fn shared_with(&self, other: &Self) -> Option<&TaskId> {
+        [&self.first, &self.second]
+            .into_iter()
+            .find(|task| other.partner_of(task).is_some())
+    }
+
+    /// Returns the unit of the two.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        Unit {
+            first: self.first.clone(),
+            second: Some(self.second.clone()),
+        }
+    }
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}-{}", self.first, self.second)
+    }
+}
+
 /// What one step dispatches: one task, or a bundle of two (`contract/core.md §0.3`, §5.5).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Unit {
@@ -32,21 +105,29 @@ impl Unit {
             kind: "unit",
             expected: "one task id, or two different ones joined by '-'",
         };
-        match text.split_once('-') {
-            None => TaskId::parse(text).map(Self::single).map_err(|_| invalid),
-            Some((first, second)) => match (TaskId::parse(first), TaskId::parse(second)) {
-                (Ok(first), Ok(second)) if first != second => Ok(Self {
-                    first,
-                    second: Some(second),
-                }),
-                (Ok(_) | Err(_), _) => Err(invalid),
-            },
-        }
+        let unit = if text.contains('-') {
+            Pair::parse(text).map(|pair| pair.unit())
+        } else {
+            TaskId::parse(text).map(Self::single)
+        };
+        unit.map_err(|_| invalid)
     }
 
     /// Returns the tasks of the unit, in the order of its name.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskId> {
         core::iter::once(&self.first).chain(self.second.as_ref())
+    }
+
+    /// Returns how many tasks the unit has: one or two.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.tasks().count()
+    }
+
+    /// Returns whether the two are different units that have a task in common.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self != other && self.tasks().any(|task| other.contains(task))
     }
 
     /// Returns whether the task belongs to the unit.

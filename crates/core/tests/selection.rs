@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orchestrate_core::declaration::Declarations;
 use orchestrate_core::derive::{Progress, ProgressKind, SpecState, TaskReport, TaskState};
 use orchestrate_core::graph::{Effort, Parking, ParkingPlace, TaskGraph, TaskNode};
-use orchestrate_core::identifier::{CommitId, TaskId};
-use orchestrate_core::select::select;
+use orchestrate_core::identifier::{CommitId, Pair, SpecId, TaskId, Unit, UnitName};
+use orchestrate_core::plan::{IdleReason, NoDispatch, Selection, intend};
+use orchestrate_core::select::{Company, select, select_beside};
 use proptest::prelude::*;
 
 fn id(number: usize) -> TaskId {
@@ -186,5 +188,241 @@ fn the_verified_examples() {
     assert_eq!(
         bundle_q(&[(4, ParkingPlace::OutOfScope)]).graph().critical_path(),
         [id(2), id(4)]
+    );
+}
+
+fn declared(preferred: &[usize], pairs: &[&str]) -> Declarations {
+    let pairs = pairs.iter().map(|text| Pair::parse(text).expect("a pair"));
+    Declarations::default().with_flags(preferred.iter().map(|task| id(*task)).collect(), pairs.collect())
+}
+
+fn chosen(situation: &Situation, declarations: &Declarations) -> (String, Company) {
+    let choice = select_beside(&situation.graph(), &situation.state(), declarations, &BTreeSet::new());
+    let choice = choice.expect("something is ready");
+    (choice.unit().to_string(), choice.company)
+}
+
+fn refused(situation: &Situation, declarations: &Declarations) -> (String, String) {
+    match chosen(situation, declarations) {
+        (unit, Company::Refused(why)) => (unit, why),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Verifies REQ-C2.1.
+#[test]
+fn a_preferred_task_that_is_ready_comes_first_and_the_raw_pick_is_known() {
+    let situation = bundle_q(&[]);
+    let choose = |preferred: &[usize]| {
+        let (graph, state) = (situation.graph(), situation.state());
+        select_beside(&graph, &state, &declared(preferred, &[]), &BTreeSet::new()).expect("something is ready")
+    };
+    let choice = choose(&[4, 9, 1, 2]);
+    assert_eq!(
+        choice.task,
+        id(1),
+        "4 waits and 9 is nowhere, so 1 is the first wish that can be met"
+    );
+    assert_eq!(choice.preferred.map(|(_, raw)| raw), Some(id(2)));
+    assert_eq!(choice.also_ready, [id(2)]);
+    assert_eq!(choice.chain, [id(1), id(3)]);
+    let remarks = declared(&[4, 9, 1], &[]).remarks(&situation.graph(), &situation.state(), None);
+    assert_eq!(
+        remarks,
+        [
+            "--prefer 4 changes nothing: task 4 needs 2 (ready)",
+            "--prefer 9 changes nothing: there is no task 9"
+        ]
+    );
+    let parked = bundle_q(&[(1, ParkingPlace::Deferred)]);
+    assert_eq!(
+        chosen(&parked, &declared(&[1], &[])).0,
+        "2",
+        "a parked task is never taken"
+    );
+    assert_eq!(
+        declared(&[1], &[]).remarks(&parked.graph(), &parked.state(), None),
+        ["--prefer 1 changes nothing: task 1 is parked"]
+    );
+}
+
+/// Verifies REQ-C2.1.
+#[test]
+fn a_declared_pair_is_one_unit_whichever_of_the_two_is_selected() {
+    let situation = bundle_q(&[]);
+    let pair = declared(&[], &["1-2"]);
+    assert_eq!(
+        chosen(&situation, &pair).0,
+        "1-2",
+        "2 is the head, and its partner stands before it"
+    );
+    assert_eq!(chosen(&situation, &declared(&[1], &["1-2"])).0, "1-2");
+    let (unit, company) = chosen(&situation, &declared(&[], &[]));
+    assert_eq!(
+        (unit.as_str(), company),
+        ("2", Company::Alone),
+        "never without a declaration"
+    );
+    let choice = select_beside(&situation.graph(), &situation.state(), &pair, &BTreeSet::new()).expect("ready");
+    assert_eq!(choice.also_ready, [], "the partner is no other task");
+    // A landed task in between is passed over.
+    let mut landed = bundle_q(&[]);
+    landed.landed = BTreeSet::from([1, 2]);
+    assert_eq!(chosen(&landed, &declared(&[], &["3-4"])).0, "3-4");
+    landed.edges = BTreeSet::new();
+    landed.landed = BTreeSet::from([2]);
+    assert_eq!(chosen(&landed, &declared(&[1], &["1-3"])).0, "1-3");
+}
+
+/// Verifies REQ-C2.1.
+#[test]
+fn an_ambiguous_declaration_gives_the_single_head_and_says_why() {
+    let situation = bundle_q(&[]);
+    let mut running = bundle_q(&[]);
+    running.running = BTreeSet::from([1]);
+    let mut apart = bundle_q(&[(2, ParkingPlace::Deferred)]);
+    apart.edges = BTreeSet::new();
+    for (situation, preferred, pairs, unit, why) in [
+        (
+            &situation,
+            vec![],
+            vec!["1-2", "2-3"],
+            "2",
+            "--bundle 1-2 and --bundle 2-3 both name task 2",
+        ),
+        (
+            &situation,
+            vec![],
+            vec!["2-1"],
+            "2",
+            "--bundle 2-1 names no consecutive tasks: 1 does not come next after 2",
+        ),
+        (
+            &situation,
+            vec![],
+            vec!["2-4"],
+            "2",
+            "--bundle 2-4 names no consecutive tasks: 4 does not come next after 2",
+        ),
+        (
+            &situation,
+            vec![],
+            vec!["2-3"],
+            "2",
+            "--bundle 2-3 is not ready as a whole: task 3 needs 1 (ready)",
+        ),
+        (
+            &running,
+            vec![],
+            vec!["1-2"],
+            "2",
+            "--bundle 1-2 is not ready as a whole: task 1 is running",
+        ),
+        (
+            &apart,
+            vec![1],
+            vec!["1-2"],
+            "1",
+            "--bundle 1-2 is not ready as a whole: task 2 is parked",
+        ),
+    ] {
+        let got = refused(situation, &declared(&preferred, &pairs));
+        assert_eq!((got.0.as_str(), got.1.as_str()), (unit, why));
+    }
+    let aside = BTreeSet::from([Unit::parse("1-2").expect("a unit")]);
+    let choice = select_beside(&situation.graph(), &situation.state(), &declared(&[], &["1-2"]), &aside);
+    assert_eq!(choice.map(|choice| choice.unit().to_string()), Some("2".to_owned()));
+}
+
+/// Verifies REQ-C2.1.
+#[test]
+fn a_pair_of_which_one_task_has_landed_asks_for_nothing() {
+    let mut situation = bundle_q(&[]);
+    situation.landed = BTreeSet::from([2]);
+    let pair = declared(&[], &["1-2"]);
+    assert_eq!(chosen(&situation, &pair), ("4".to_owned(), Company::Alone));
+    let remarks = |declarations: &Declarations| {
+        let choice = select(&situation.graph(), &situation.state());
+        declarations.remarks(&situation.graph(), &situation.state(), choice.as_ref())
+    };
+    assert_eq!(remarks(&pair), ["--bundle 1-2 changes nothing: task 2 has landed"]);
+    assert_eq!(
+        remarks(&declared(&[], &["1-9"])),
+        ["--bundle 1-9 changes nothing: there is no task 9"]
+    );
+    assert_eq!(
+        remarks(&declared(&[], &["1-3"])),
+        ["--bundle 1-3 changes nothing now: 4 comes first"]
+    );
+}
+
+/// The cap counts tasks (`contract/core.md §5.5`).
+/// Verifies REQ-C2.3.
+#[test]
+fn a_pair_takes_two_places_under_the_cap() {
+    let pair = declared(&[], &["1-2"]);
+    let go = |situation: &Situation, cap: u32| {
+        let (graph, state) = (situation.graph(), situation.state());
+        let spec = SpecId::parse("q").expect("a spec name");
+        let selection = Selection {
+            graph: &graph,
+            state: &state,
+            declarations: &pair,
+            cap,
+        };
+        intend(
+            |unit| UnitName {
+                spec: spec.clone(),
+                unit,
+            },
+            &selection,
+            &BTreeSet::new(),
+        )
+    };
+    let taken = |situation: &Situation, cap: u32| go(situation, cap).map(|intent| intent.name.unit.to_string());
+    assert_eq!(taken(&bundle_q(&[]), 2), Ok("1-2".to_owned()));
+    assert_eq!(taken(&bundle_q(&[]), 1), Ok("2".to_owned()), "it would never fit");
+    assert_eq!(taken(&bundle_q(&[]), 0), Err(NoDispatch::Idle(IdleReason::Paused)));
+    let mut busy = bundle_q(&[]);
+    busy.edges = BTreeSet::from([(4, 2)]);
+    busy.running = BTreeSet::from([3]);
+    let next = Unit::parse("1-2").expect("a unit");
+    assert_eq!(
+        taken(&busy, 2),
+        Err(NoDispatch::Idle(IdleReason::AtCap {
+            occupied: 1,
+            cap: 2,
+            next
+        })),
+        "it waits for the second place"
+    );
+    assert_eq!(taken(&busy, 3), Ok("1-2".to_owned()));
+}
+
+/// What a flag says comes before what a key says.
+#[test]
+fn a_pair_of_a_key_does_not_count_beside_a_flags() {
+    use orchestrate_core::declaration::{Cohesion, DeclaredBy};
+    let key = |text: &str| Cohesion {
+        pair: Pair::parse(text).expect("a pair"),
+        by: DeclaredBy::Key,
+    };
+    let keys = Declarations {
+        preferences: Vec::new(),
+        cohesions: vec![key("2-3"), key("1-2")],
+    };
+    let flag = vec![Pair::parse("1-2").expect("a pair")];
+    let both = keys.clone().with_flags(Vec::new(), flag);
+    let situation = bundle_q(&[]);
+    assert_eq!(chosen(&situation, &both).0, "1-2");
+    assert_eq!(
+        both.remarks(&situation.graph(), &situation.state(), None)
+            .last()
+            .map(String::as_str),
+        Some("bundle_units 2-3 does not count beside --bundle 1-2")
+    );
+    assert_eq!(
+        refused(&situation, &keys).1,
+        "bundle_units 2-3 and bundle_units 1-2 both name task 2"
     );
 }

@@ -16,6 +16,7 @@ use orchestrate_core::world::{Fault, Race, WorktreeFacts, World};
 use crate::gate::Passed;
 use crate::gather;
 use crate::lock::Held;
+use crate::neighbours::{self, Neighbour};
 
 /// Why a dispatch stopped half-way. What was done stays, and the next step goes on from it.
 #[derive(Debug)]
@@ -51,6 +52,7 @@ pub fn apply<'window>(
     debug_assert!(name.spec == *held.spec() && plan.record.anchor == passed.anchor());
     set_branch(world, &name, plan)?;
     register(world, &name, plan)?;
+    neighbours::forget(world, &seen.neighbours)?;
     write_record(world, &name, plan)?;
     if let Err(stopped) = nobody_started_meanwhile(world, plan, seen) {
         // Nothing was launched for this attempt, and this tower may live on: its claim must not.
@@ -68,6 +70,8 @@ pub struct Seen<'a> {
     pub base_branch: Option<&'a BaseName>,
     /// The unit's launch record.
     pub launch: Observed<LaunchRecord>,
+    /// The units that share a task with it.
+    pub(crate) neighbours: Vec<Neighbour>,
 }
 
 /// A runner that an older, dead tower started may take the lease at any moment until our record supersedes it. Now
@@ -78,14 +82,15 @@ fn nobody_started_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<
     let name = record.name();
     let moved = |now: &str| Err(Stopped::Moved(NoDispatch::moved(now)));
     let unread = |of: &str, why: Why| Err(Stopped::Moved(NoDispatch::unread(of, why)));
-    match world.leases(&record.spec) {
+    let leases = world.leases(&record.spec);
+    match &leases {
         Observed::Known(leases) => match leases.get(&record.unit) {
             Some(Observed::Known(Lease::Held { .. })) => return moved("a worker of an older attempt has started"),
             Some(Observed::Unknown(why)) => return unread("whether a worker has started", why.clone()),
             Some(Observed::Known(Lease::Free) | Observed::Absent(_)) | None => {}
         },
         Observed::Absent(_) => {}
-        Observed::Unknown(why) => return unread("whether a worker has started", why),
+        Observed::Unknown(why) => return unread("whether a worker has started", why.clone()),
     }
     match (gather::launch_record(world, &name), &seen.launch) {
         (Observed::Unknown(why), _) => return unread("whether a worker has started", why),
@@ -101,6 +106,7 @@ fn nobody_started_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<
             if local.is_none_or(|facts| facts.tip != record.start) {
                 return moved("its branch has moved");
             }
+            neighbours::stayed(world, &seen.neighbours, &leases, &branches).map_err(Stopped::Moved)?;
         }
         Observed::Absent(why) | Observed::Unknown(why) => return unread("its branch", why),
     }

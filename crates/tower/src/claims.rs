@@ -27,9 +27,14 @@ pub fn markers(spec: &SpecId, tasks: &[TaskId]) -> Vec<Place> {
 /// # Errors
 /// The first removal that failed; the others were tried all the same.
 pub fn clear(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), Fault> {
+    // A unit is given up as a whole: without its record, the marker of its other task would hold that until it is stale.
+    let units = units(world, spec, tasks)?;
+    let mut given_up: BTreeSet<TaskId> = tasks.iter().cloned().collect();
+    given_up.extend(units.iter().flat_map(|name| name.unit.tasks().cloned()));
+    let record = |name: UnitName| [Place::LaunchRecord(name.clone()), Place::DispatchRecord(name)];
+    let mut places: Vec<Place> = units.into_iter().flat_map(record).collect();
     // The markers go last: until then they hold the unit, whatever happens in between.
-    let mut places = records(world, spec, tasks)?;
-    places.extend(markers(spec, tasks));
+    places.extend(markers(spec, &given_up.into_iter().collect::<Vec<_>>()));
     let mut first_fault = None;
     for place in places {
         if let Err(fault) = world.remove(&place) {
@@ -56,25 +61,25 @@ pub fn want_again(
     world.write(&Place::Redo(spec.clone(), task.clone()), &redo::render(reverts))
 }
 
-fn records(world: &dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<Vec<Place>, Fault> {
+/// Returns the units with a record that hold one of the tasks.
+fn units(world: &dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<BTreeSet<UnitName>, Fault> {
     let names = match world.list(&Place::RecordDirectory(spec.clone())) {
         Observed::Known(names) => names,
-        Observed::Absent(_) => return Ok(Vec::new()),
+        Observed::Absent(_) => return Ok(BTreeSet::new()),
         Observed::Unknown(why) => return Err(Fault::new("cannot read the dispatch records", why.reason)),
     };
-    let mut places = Vec::new();
+    let mut units = BTreeSet::new();
     for name in names {
         let stem = name.strip_suffix(".launch.json").or_else(|| name.strip_suffix(".json"));
         let Some(unit) = stem.and_then(|stem| Unit::parse(stem).ok()) else {
             continue;
         };
         if unit.tasks().any(|member| tasks.contains(member)) {
-            let unit = UnitName {
+            units.insert(UnitName {
                 spec: spec.clone(),
                 unit,
-            };
-            places.extend([Place::LaunchRecord(unit.clone()), Place::DispatchRecord(unit)]);
+            });
         }
     }
-    Ok(places)
+    Ok(units)
 }

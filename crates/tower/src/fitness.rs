@@ -2,18 +2,19 @@
 //!
 //! What is found here concerns that unit alone; the step sets it aside and takes the next one (law L12).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::derive::{SpecState, TaskState, derive};
 use orchestrate_core::evidence::{Base, BranchFacts, BranchSide, Evidence};
 use orchestrate_core::graph::TaskGraph;
-use orchestrate_core::identifier::{CommitId, TaskId, UnitName};
+use orchestrate_core::identifier::{CommitId, Unit, UnitName};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::plan::{self, BranchAct, HaltReason, HoldReason, Intent, NoDispatch, WorktreeAct, intend};
 use orchestrate_core::world::{WorktreeFacts, World};
 
 use crate::gate::signed_content;
 use crate::gather::{Question, gather};
+use crate::neighbours;
 use crate::step::StepRequest;
 
 /// How a unit is dispatched.
@@ -34,7 +35,7 @@ pub(crate) struct Fit {
 pub(crate) struct Chosen {
     pub(crate) intent: Intent,
     pub(crate) fit: Fit,
-    pub(crate) set_aside: BTreeMap<TaskId, NoDispatch>,
+    pub(crate) set_aside: BTreeMap<Unit, NoDispatch>,
 }
 
 /// What a choice is made from.
@@ -55,23 +56,27 @@ pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Cho
     let Situation {
         request, graph, state, ..
     } = situation;
-    let mut set_aside: BTreeMap<TaskId, NoDispatch> = BTreeMap::new();
+    let mut set_aside: BTreeMap<Unit, NoDispatch> = BTreeMap::new();
     let mut first: Option<NoDispatch> = None;
     loop {
-        let excluded = set_aside.keys().cloned().collect();
-        let intent = match intend(|unit| request.name_of(unit), graph, state, request.cap, &excluded) {
+        let excluded: BTreeSet<Unit> = set_aside.keys().cloned().collect();
+        let intent = match intend(
+            |unit| request.name_of(unit),
+            &request.selection(graph, state),
+            &excluded,
+        ) {
             Ok(intent) => intent,
             Err(nothing) => return Err(first.unwrap_or(nothing)),
         };
         match fit(world, situation, &intent) {
             Ok(fit) => return Ok(Chosen { intent, fit, set_aside }),
             Err(moved @ NoDispatch::Hold(HoldReason::Moved { .. })) => return Err(moved),
-            Err(_) if !is_still_ready(world, situation, &intent.choice.task) => {
-                return Err(NoDispatch::moved(format!("{} is no longer ready", intent.choice.task)));
+            Err(_) if !is_still_ready(world, situation, &intent.name.unit) => {
+                return Err(NoDispatch::moved(format!("{} is no longer ready", intent.name.unit)));
             }
             Err(reason) => {
                 first.get_or_insert_with(|| reason.clone());
-                set_aside.insert(intent.choice.task, reason);
+                set_aside.insert(intent.name.unit, reason);
             }
         }
     }
@@ -79,7 +84,7 @@ pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Cho
 
 /// What stands in a unit's way may be a peer's dispatch of it since the evidence was gathered: its worker's files are
 /// no uncommitted work of an earlier attempt. One more look tells, because a claim is there before a worker is.
-fn is_still_ready(world: &dyn World, situation: &Situation<'_>, task: &TaskId) -> bool {
+fn is_still_ready(world: &dyn World, situation: &Situation<'_>, unit: &Unit) -> bool {
     let Situation {
         request,
         graph,
@@ -93,11 +98,11 @@ fn is_still_ready(world: &dyn World, situation: &Situation<'_>, task: &TaskId) -
         stale_marker_seconds: request.stale_marker_seconds,
         asked: Some(&evidence.pull_requests),
     };
-    let now = gather(world, &question);
-    derive(graph, &now)
-        .tasks
-        .get(task)
-        .is_some_and(|report| report.state == TaskState::Ready)
+    let state = derive(graph, &gather(world, &question));
+    unit.tasks().all(|task| {
+        let report = state.tasks.get(task);
+        report.is_some_and(|report| report.state == TaskState::Ready)
+    })
 }
 
 fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<Fit, NoDispatch> {
@@ -116,6 +121,7 @@ fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<
         Observed::Absent(_) => &[],
         Observed::Unknown(why) => return Err(NoDispatch::unread("its branch", why.clone())),
     };
+    neighbours::stand_aside(world, situation, name)?;
     let (start, branch) = plan::start(branches, base, &facts)?;
     dependencies_are_in(world, graph, state, intent, &start, base)?;
     if start != base.commit {
@@ -174,11 +180,8 @@ fn dependencies_are_in(
     base: &Base,
 ) -> Result<(), NoDispatch> {
     let landed = state.landed();
-    let dependencies = graph
-        .task(&intent.choice.task)
-        .map(|task| task.dependencies.as_slice())
-        .unwrap_or_default();
-    for dependency in dependencies {
+    let tasks = intent.name.unit.tasks().filter_map(|task| graph.task(task));
+    for dependency in tasks.flat_map(|task| &task.dependencies) {
         let Some(commit) = landed.get(dependency) else {
             return Err(NoDispatch::moved(format!("dependency {dependency} has not landed")));
         };

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_config::Settings;
-use orchestrate_core::identifier::{BackendName, UnitName};
+use orchestrate_core::identifier::{BackendName, TaskId, UnitName};
 use orchestrate_core::observed::Why;
 use orchestrate_core::plan::HaltReason;
 use orchestrate_core::world::Fault;
@@ -31,7 +31,7 @@ pub struct BackendLauncher<'a> {
     pub has_skill: bool,
     /// What finds programs.
     pub programs: &'a dyn Programs,
-    /// Asks a person whether a worktree may be used again; none where nobody can be asked.
+    /// Asks a person a question with yes or no for an answer; none where nobody can be asked.
     pub confirm: Option<&'a dyn Fn(&str) -> bool>,
 }
 
@@ -102,7 +102,16 @@ impl Launcher for BackendLauncher<'_> {
     }
 
     fn may_reuse(&self, worktree: &str) -> bool {
-        self.confirm.is_none_or(|ask| ask(worktree))
+        self.confirm.is_none_or(|ask| {
+            ask(&format!(
+                "use the clean worktree {worktree} of an earlier attempt again?"
+            ))
+        })
+    }
+
+    fn may_part(&self, task: &TaskId, why: &str) -> bool {
+        self.confirm
+            .is_none_or(|ask| ask(&format!("{why}. Dispatch task {task} alone?")))
     }
 }
 

@@ -9,6 +9,7 @@ pub mod gate;
 pub mod gather;
 pub mod launch;
 pub mod lock;
+mod neighbours;
 pub mod preflight;
 pub mod prompt;
 pub mod step;

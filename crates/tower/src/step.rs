@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use orchestrate_core::declaration::Declarations;
 use orchestrate_core::derive::{SpecState, derive};
 use orchestrate_core::evidence::{Base, Evidence};
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{BaseName, CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::Place;
-use orchestrate_core::plan::{DispatchPlan, HaltReason, HoldReason, Intent, NoDispatch, intend};
+use orchestrate_core::plan::{DispatchPlan, HaltReason, HoldReason, Intent, NoDispatch, Selection, intend};
 use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner, LaunchOrder};
 use orchestrate_core::record::launch::LaunchRecord;
-use orchestrate_core::select::Choice;
+use orchestrate_core::select::{Choice, Company, select_beside};
 use orchestrate_core::world::{Checkout, Fault, Spawned, World};
 use orchestrate_spec::Bundle;
 
@@ -36,6 +37,8 @@ pub struct StepRequest {
     pub stale_marker_seconds: i64,
     /// `base_branch`.
     pub base_branch: Option<BaseName>,
+    /// What a person declared about the choice of the unit.
+    pub declarations: Declarations,
     /// Decide, and change nothing.
     pub dry_run: bool,
 }
@@ -48,6 +51,23 @@ impl StepRequest {
             spec: self.spec.clone(),
             unit,
         }
+    }
+
+    /// Returns what a decision about the bundle is made from.
+    #[must_use]
+    pub fn selection<'a>(&'a self, graph: &'a TaskGraph, state: &'a SpecState) -> Selection<'a> {
+        Selection {
+            graph,
+            state,
+            declarations: &self.declarations,
+            cap: self.cap,
+        }
+    }
+
+    /// Returns the task that comes next, by evidence and by what was declared; the cap is not asked.
+    #[must_use]
+    pub fn next(&self, graph: &TaskGraph, state: &SpecState) -> Option<Choice> {
+        select_beside(graph, state, &self.declarations, &BTreeSet::new())
     }
 }
 
@@ -62,6 +82,10 @@ pub trait Launcher {
     /// Returns whether a worktree of an earlier attempt, complete and clean, may be used again. Asks a person where
     /// there is one; without anybody to ask it may.
     fn may_reuse(&self, worktree: &str) -> bool;
+
+    /// Returns whether a task may be dispatched without the one that it was declared to belong to, for the reason that
+    /// is told. Asks a person where there is one; without anybody to ask it may.
+    fn may_part(&self, task: &TaskId, why: &str) -> bool;
 }
 
 /// A composed launch.
@@ -212,12 +236,12 @@ fn decide_and_dispatch(
     notes.extend(refused_trailers(&survey.evidence));
     let Survey { graph, evidence, state } = survey;
     *asked = Some(evidence.pull_requests.clone());
+    let next = request.next(&graph, &state);
+    notes.extend(request.declarations.remarks(&graph, &state, next.as_ref()));
     // Where nothing is ready it does not matter whether the spec still is the signed one.
     intend(
         |unit| request.name_of(unit),
-        &graph,
-        &state,
-        request.cap,
+        &request.selection(&graph, &state),
         &BTreeSet::new(),
     )?;
     let signed = gate::compare(world, &request.spec, &evidence.base, &texts)?;
@@ -230,6 +254,9 @@ fn decide_and_dispatch(
     };
     let Chosen { intent, fit, set_aside } = choose(world, &situation)?;
     notes.extend(set_aside.iter().flat_map(set_aside_notes));
+    if let Company::Refused(why) = &intent.choice.company {
+        notes.push(format!("{why}, so {} is taken alone", intent.choice.task));
+    }
     let launch = launcher
         .order(&bundle, &intent.name)
         .map_err(|reason| NoDispatch::Halt(vec![reason]))?;
@@ -241,6 +268,11 @@ fn decide_and_dispatch(
             start,
             base: evidence.base,
         });
+    }
+    if let Company::Refused(why) = &intent.choice.company
+        && !launcher.may_part(&intent.choice.task, why)
+    {
+        return Err(NoDispatch::Hold(HoldReason::PartingDeclined { why: why.clone() }));
     }
     if let Some(path) = fit.reused.filter(|path| !launcher.may_reuse(path)) {
         return Err(NoDispatch::Hold(HoldReason::ReuseDeclined { path }));
@@ -309,8 +341,8 @@ fn hand_over(world: &mut dyn World, plan: &DispatchPlan) -> Result<HandOver, NoD
     }
 }
 
-fn set_aside_notes((task, reason): (&TaskId, &NoDispatch)) -> Vec<String> {
-    let mut notes = vec![format!("task {task} is set aside: {reason}")];
+fn set_aside_notes((unit, reason): (&Unit, &NoDispatch)) -> Vec<String> {
+    let mut notes = vec![format!("task {unit} is set aside: {reason}")];
     notes.extend(reason.remedy().map(|remedy| format!("  {remedy}")));
     notes
 }

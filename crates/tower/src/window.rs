@@ -16,6 +16,7 @@ use crate::fitness::{Fit, Situation, choose};
 use crate::gate;
 use crate::gather::{Question, gather, launch_record};
 use crate::lock::Held;
+use crate::neighbours;
 use crate::preflight::open_bundle;
 use crate::step::{StepRequest, machine};
 
@@ -92,6 +93,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         base: &base,
         base_branch: request.base_branch.as_ref(),
         launch,
+        neighbours: neighbours::seen(&evidence, &intent.name),
     };
     match apply(held, passed, world, &plan, &seen) {
         Ok(()) => Ok(plan),

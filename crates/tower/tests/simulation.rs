@@ -6,12 +6,13 @@
 
 use std::sync::Arc;
 
-use orchestrate_core::identifier::{BackendName, SpecId, UnitName};
+use orchestrate_core::declaration::Declarations;
+use orchestrate_core::identifier::{BackendName, Pair, SpecId, TaskId, UnitName};
 use orchestrate_core::plan::HaltReason;
 use orchestrate_core::record::dispatch::{LaunchManner, LaunchOrder};
 use orchestrate_core::world::World;
 use orchestrate_spec::Bundle;
-use orchestrate_testkit::simulation::{Scenario, Tower, TowerEnd, run_many};
+use orchestrate_testkit::simulation::{Scenario, Statistics, Tower, TowerEnd, run_many};
 use orchestrate_tower::step::{Launch, Launcher, StepOutcome, StepRequest, step};
 
 /// Schedules of each scenario; together at least 100,000.
@@ -19,6 +20,7 @@ const ONE_TASK: u64 = 50_000;
 const OLDER_RUNNERS: u64 = 15_000;
 const STANDARD: u64 = 30_000;
 const WITHOUT_REFLOGS: u64 = 10_000;
+const PAIRS: u64 = 15_000;
 
 /// Every worker is the same.
 struct AnyWorker;
@@ -38,16 +40,41 @@ impl Launcher for AnyWorker {
     fn may_reuse(&self, _: &str) -> bool {
         true
     }
+
+    fn may_part(&self, _: &TaskId, _: &str) -> bool {
+        true
+    }
 }
 
+/// Towers that decide by evidence alone.
 fn tower() -> Tower {
-    Arc::new(|world: &mut dyn World| {
+    declaring(|_| Declarations::default())
+}
+
+/// Towers of which each declares something else: nothing, a pair, two that share a task, or a task to prefer.
+fn declaring_towers() -> Tower {
+    declaring(|world| {
+        let pair = |text: &str| Pair::parse(text).expect("a pair");
+        let task = TaskId::parse("2").expect("a task id");
+        let (preferred, pairs) = match world.identity().pid % 5 {
+            0 => (Vec::new(), Vec::new()),
+            1 | 2 => (Vec::new(), vec![pair("1-2")]),
+            3 => (vec![task], vec![pair("1-2"), pair("3-4")]),
+            _ => (vec![task], vec![pair("1-2"), pair("2-3")]),
+        };
+        Declarations::default().with_flags(preferred, pairs)
+    })
+}
+
+fn declaring(declarations: fn(&dyn World) -> Declarations) -> Tower {
+    Arc::new(move |world: &mut dyn World| {
         let request = StepRequest {
             spec: SpecId::parse("demo").expect("a spec name"),
             cap: 3,
             stale_lock_minutes: 15,
             stale_marker_seconds: 900,
             base_branch: None,
+            declarations: declarations(world),
             dry_run: false,
         };
         match step(world, &request, &AnyWorker).outcome {
@@ -70,7 +97,11 @@ fn schedules(at_least: u64) -> u64 {
 }
 
 fn judge(scenario: &Scenario, count: u64) {
-    let report = match run_many(0..schedules(count), 2, scenario, &tower()) {
+    judge_towers(scenario, count, &tower());
+}
+
+fn judge_towers(scenario: &Scenario, count: u64, tower: &Tower) -> Statistics {
+    let report = match run_many(0..schedules(count), 2, scenario, tower) {
         Ok(report) => report,
         Err(violation) => panic!("{violation}"),
     };
@@ -83,6 +114,7 @@ fn judge(scenario: &Scenario, count: u64) {
     );
     assert_eq!(sums.landed, sums.tasks, "{sums}");
     assert!(sums.kills > 0 && sums.applied_but_failed > 0 && sums.torn > 0, "{sums}");
+    report.statistics
 }
 
 /// What the real runner looks at (`workers::runner`).
@@ -116,4 +148,20 @@ fn without_reflogs_nothing_is_taken_for_landed() {
     let mut scenario = as_the_real_runner(Scenario::one_task().on_hosts(1..=1));
     scenario.reflogs = false;
     judge(&scenario, WITHOUT_REFLOGS);
+}
+
+/// Towers that take tasks 1 and 2 as one unit run beside towers that take them one by one.
+/// Verifies REQ-A1.3.
+#[test]
+fn pairs_beside_single_tasks() {
+    let scenario = as_the_real_runner(Scenario::pairs());
+    let sums = judge_towers(&scenario, PAIRS, &declaring_towers());
+    assert!(sums.pairs > 0, "{sums}");
+}
+
+/// Verifies REQ-A1.11.
+#[test]
+fn pairs_beside_older_runners() {
+    let sums = judge_towers(&Scenario::pairs().on_hosts(1..=1), PAIRS, &declaring_towers());
+    assert!(sums.pairs > 0, "{sums}");
 }

@@ -3,7 +3,7 @@
 use orchestrate_core::exit;
 use orchestrate_core::identifier::TaskId;
 use orchestrate_core::plan::{HaltReason, IdleReason, NoDispatch, Waiting};
-use orchestrate_core::select::Choice;
+use orchestrate_core::select::{Choice, Company};
 use orchestrate_tower::step::{Dispatched, HandOver, StepOutcome, StepReport};
 use serde_json::{Value, json};
 
@@ -162,12 +162,30 @@ fn why_line(choice: &Choice) -> String {
             .collect::<Vec<_>>()
             .join(", ")
     };
+    let why = match preferred(choice) {
+        Some(preferred) => format!("{preferred}; its chain is {}", chain.join(" → ")),
+        None => format!("head of the critical path {}", chain.join(" → ")),
+    };
+    let together = match &choice.company {
+        Company::Pair(cohesion) => format!("; one unit by {cohesion}"),
+        Company::Alone | Company::Refused(_) => String::new(),
+    };
     format!(
-        "  why {:<5} head of the critical path {} ({}); also ready: {also}",
+        "  why {:<5} {why} ({}){together}; also ready: {also}",
         choice.task.as_str(),
-        chain.join(" → "),
         choice.weight
     )
+}
+
+/// Returns what a preference had to do with the choice.
+pub(crate) fn preferred(choice: &Choice) -> Option<String> {
+    let (preference, raw) = choice.preferred.as_ref()?;
+    let source = preference.source();
+    Some(if *raw == choice.task {
+        format!("preferred by {source}; the raw pick is the same")
+    } else {
+        format!("preferred by {source}; the raw pick would be {raw}")
+    })
 }
 
 fn as_json(report: &StepReport) -> Value {
@@ -233,5 +251,17 @@ fn dispatched_json(dispatched: &Dispatched) -> Value {
 }
 
 fn choice_json(choice: &Choice) -> Value {
-    json!({ "chain": choice.chain, "weight_days": choice.weight.to_string(), "also_ready": choice.also_ready })
+    let preferred = choice
+        .preferred
+        .as_ref()
+        .map(|(preference, raw)| json!({ "by": preference.source(), "raw_pick": raw }));
+    let (bundle, alone) = match &choice.company {
+        Company::Alone => (None, None),
+        Company::Pair(cohesion) => (Some(cohesion.source()), None),
+        Company::Refused(why) => (None, Some(why)),
+    };
+    json!({
+        "task": choice.task, "chain": choice.chain, "weight_days": choice.weight.to_string(),
+        "also_ready": choice.also_ready, "preferred": preferred, "bundled_by": bundle, "alone": alone,
+    })
 }

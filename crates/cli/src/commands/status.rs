@@ -5,6 +5,7 @@ use orchestrate_core::exit;
 use orchestrate_core::graph::TaskNode;
 use orchestrate_core::identifier::TaskId;
 use orchestrate_core::plan::{NoDispatch, waits_for, word};
+use orchestrate_core::select::{Choice, Company};
 use orchestrate_spec::{Bundle, Status};
 use orchestrate_tower::gate;
 use orchestrate_tower::preflight::read_bundle;
@@ -12,6 +13,7 @@ use orchestrate_tower::step::{Survey, survey};
 use serde_json::json;
 
 use crate::arguments::Format;
+use crate::commands::report;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -22,13 +24,15 @@ pub(crate) fn run(spec: Option<&str>, environment: &Environment, printer: &mut P
     let session = Session::open(environment, &environment.directory, printer)?;
     let spec = session.resolve_spec(spec)?;
     let (bundle, texts) = read_bundle(&session.world, &spec)?;
-    let survey = survey(&session.world, &session.request(spec.clone(), true), &bundle)?;
+    let request = session.request(spec.clone(), true);
+    let survey = survey(&session.world, &request, &bundle)?;
+    let next = request.next(&survey.graph, &survey.state);
     let closed = is_open(&bundle)
         .then(|| gate::compare(&session.world, &spec, &survey.evidence.base, &texts))
         .and_then(Result::err);
     match printer.format() {
         Format::Json => print_json(&bundle, &survey, closed.as_ref(), printer),
-        Format::Human => print_text(&bundle, &survey, closed.as_ref(), printer),
+        Format::Human => print_text(&bundle, &survey, next.as_ref(), closed.as_ref(), printer),
     }
     Ok(exit::DONE)
 }
@@ -39,7 +43,13 @@ fn is_open(bundle: &Bundle) -> bool {
 }
 
 /// `closed` is why the sign-off gate would stop a step.
-fn print_text(bundle: &Bundle, survey: &Survey, closed: Option<&NoDispatch>, printer: &mut Printer) {
+fn print_text(
+    bundle: &Bundle,
+    survey: &Survey,
+    next: Option<&Choice>,
+    closed: Option<&NoDispatch>,
+    printer: &mut Printer,
+) {
     printer.line(&headline(bundle, survey));
     printer.line("");
     let id_width = widest(survey, |task| task.id.as_str().chars().count());
@@ -63,7 +73,7 @@ fn print_text(bundle: &Bundle, survey: &Survey, closed: Option<&NoDispatch>, pri
         }
     }
     printer.line("");
-    printer.line(&next_line(bundle, survey, closed));
+    printer.line(&next_line(bundle, survey, next, closed));
     if let Some(remedy) = closed.and_then(NoDispatch::remedy) {
         printer.line(&format!("→ {remedy}"));
     }
@@ -97,16 +107,16 @@ fn headline(bundle: &Bundle, survey: &Survey) -> String {
     parts.join(" · ")
 }
 
-fn next_line(bundle: &Bundle, survey: &Survey, closed: Option<&NoDispatch>) -> String {
+fn next_line(bundle: &Bundle, survey: &Survey, next: Option<&Choice>, closed: Option<&NoDispatch>) -> String {
     let path: Vec<String> = survey.graph.critical_path().iter().map(ToString::to_string).collect();
     let open = survey.graph.tasks.len() - survey.state.landed().len();
-    let next = match (orchestrate_core::select::select(&survey.graph, &survey.state), closed) {
+    let next = match (next, closed) {
         (Some(_), _) if bundle.status == Status::Draft => {
             format!("nothing, the spec is a Draft (orchestrate sign specs/{})", bundle.spec)
         }
         (Some(_), _) if !is_open(bundle) => format!("nothing, the spec is {}", bundle.status),
         (Some(_), Some(closed)) => format!("nothing, {closed}"),
-        (Some(choice), None) => choice.task.to_string(),
+        (Some(choice), None) => next_unit(choice),
         (None, _) if open == 0 => "nothing, every task has landed".to_owned(),
         (None, _) => "nothing is ready".to_owned(),
     };
@@ -116,6 +126,21 @@ fn next_line(bundle: &Bundle, survey: &Survey, closed: Option<&NoDispatch>) -> S
         survey.evidence.base.name,
         survey.evidence.base.commit.short()
     )
+}
+
+/// The unit that a step would take, and what the configuration has to do with it.
+fn next_unit(choice: &Choice) -> String {
+    let mut why: Vec<String> = report::preferred(choice).into_iter().collect();
+    match &choice.company {
+        Company::Alone => {}
+        Company::Pair(cohesion) => why.push(format!("one unit by {}", cohesion.source())),
+        Company::Refused(reason) => why.push(format!("alone: {reason}")),
+    }
+    if why.is_empty() {
+        choice.unit().to_string()
+    } else {
+        format!("{} ({})", choice.unit(), why.join("; "))
+    }
 }
 
 /// What decided, or what is missing.

@@ -1,6 +1,6 @@
 //! `orchestrate [SPEC]`: one step.
 
-use orchestrate_core::identifier::{BackendName, SpecId};
+use orchestrate_core::identifier::{BackendName, Pair, SpecId, TaskId, printable};
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_host::layout::Layout;
 use orchestrate_host::{files, repository};
@@ -19,7 +19,7 @@ use crate::settings;
 
 /// Runs one step and returns its exit code.
 pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
-    backend(arguments)?;
+    check(arguments)?;
     let advance = advance(arguments, environment, printer, None)?;
     report::print(&advance, printer);
     Ok(report::exit_code(&advance.report, arguments.detailed_exitcode))
@@ -45,7 +45,10 @@ pub(crate) fn advance(
         Some(spec) => spec.clone(),
         None => session.resolve_spec(arguments.spec.as_deref())?,
     };
-    let request = session.request(spec, arguments.dry_run);
+    let mut request = session.request(spec, arguments.dry_run);
+    request.declarations = request
+        .declarations
+        .with_flags(preferred(arguments)?, pairs(arguments)?);
     let rules = settings::rules(environment, session.world.repository()).map(|(rules, notes)| {
         for note in notes {
             printer.talk_once(&format!("note: {note}"));
@@ -60,7 +63,7 @@ pub(crate) fn advance(
         rules,
         has_skill: settings::has_skill(environment, session.world.repository()),
         programs: &environment.programs,
-        confirm: is_attended.then_some(&confirm_reuse),
+        confirm: is_attended.then_some(&confirm),
     };
     let report = step(&mut session.world, &request, &launcher);
     let instructions = match &report.outcome {
@@ -73,8 +76,35 @@ pub(crate) fn advance(
     Ok(Advance { report, instructions })
 }
 
+/// Checks what can be checked before anything is read: a slip on the command line.
+pub(crate) fn check(arguments: &StepArguments) -> Result<(), Failure> {
+    backend(arguments)?;
+    preferred(arguments)?;
+    pairs(arguments)?;
+    Ok(())
+}
+
+fn preferred(arguments: &StepArguments) -> Result<Vec<TaskId>, Failure> {
+    let parse = |text: &String| {
+        TaskId::parse(text).map_err(|error| {
+            Failure::usage(format!("--prefer {:?}: {error}", printable(text))).with_hint("name one task, as --prefer 3")
+        })
+    };
+    arguments.prefer.iter().map(parse).collect()
+}
+
+fn pairs(arguments: &StepArguments) -> Result<Vec<Pair>, Failure> {
+    let parse = |text: &String| {
+        Pair::parse(text).map_err(|error| {
+            Failure::usage(format!("--bundle {:?}: {error}", printable(text)))
+                .with_hint("name two tasks, as --bundle 1-2; a unit has no more")
+        })
+    };
+    arguments.bundle.iter().map(parse).collect()
+}
+
 /// Returns the backend that the command line names. One that nobody knows is a slip, told before anything is read.
-pub(crate) fn backend(arguments: &StepArguments) -> Result<Option<BackendName>, Failure> {
+fn backend(arguments: &StepArguments) -> Result<Option<BackendName>, Failure> {
     let Some(text) = arguments.backend.as_deref() else {
         return Ok(None);
     };
@@ -87,10 +117,8 @@ pub(crate) fn backend(arguments: &StepArguments) -> Result<Option<BackendName>, 
 }
 
 /// Asks the person at the terminal one question.
-fn confirm_reuse(worktree: &str) -> bool {
-    Printer::new(Format::Human).talk(&format!(
-        "use the clean worktree {worktree} of an earlier attempt again? [y/N]"
-    ));
+fn confirm(question: &str) -> bool {
+    Printer::new(Format::Human).talk(&format!("{question} [y/N]"));
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
 }

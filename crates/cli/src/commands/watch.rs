@@ -15,7 +15,7 @@ use crate::session::Session;
 
 /// Runs the loop and returns its exit code.
 pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
-    step::backend(arguments)?;
+    step::check(arguments)?;
     let session = Session::open(environment, &environment.directory, printer)?;
     let spec = session.resolve_spec(arguments.spec.as_deref())?;
     let interval = session.settings.watch_interval.value;

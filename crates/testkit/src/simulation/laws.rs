@@ -11,7 +11,7 @@ use orchestrate_core::record::marker;
 
 use super::host::{LockTruth, Taker};
 use super::law::Law;
-use super::mind::{Query, Tenure};
+use super::mind::{Query, Tenure, shares_a_task};
 use super::obstacles::blocks;
 use super::universe::Universe;
 
@@ -169,8 +169,10 @@ impl Universe {
             .tenure
             .iter()
             .flat_map(|tenure| tenure.had_branch.iter().cloned());
-        let named = here.chain(before).find(|name| name.unit.contains(task));
-        let Some(name) = named else {
+        let named: Vec<UnitName> = here.chain(before).filter(|name| name.unit.contains(task)).collect();
+        // A pair and its members may each have a branch. The claim is of the unit that this tower has recorded.
+        let recorded = named.iter().find(|name| self.has_recorded(tower, name));
+        let Some(name) = recorded.or(named.first()).cloned() else {
             self.convict(Law::Order, || format!("tower {tower} writes {place} before the branch"));
             return;
         };
@@ -183,6 +185,14 @@ impl Universe {
         if let Some(tip) = self.branch_tip(tower, &name) {
             self.judge_gate(tower, &tip, false, "writes a marker");
         }
+    }
+
+    fn has_recorded(&self, tower: usize, name: &UnitName) -> bool {
+        let mind = &self.minds[tower];
+        let record = self.hosts[mind.host]
+            .file(&Place::DispatchRecord(name.clone()))
+            .map(DispatchRecord::parse);
+        matches!(record, Some(Ok(record)) if mind.attempts.contains(&record.attempt))
     }
 
     fn had(&self, tower: usize, asked: impl FnOnce(&Tenure) -> bool) -> bool {
@@ -358,7 +368,11 @@ impl Universe {
                 format!("worker {worker} starts on {name} before its checkout is complete")
             });
         }
-        let has_work = self.ahead(host, &name.unit) > 0 || name.unit.tasks().any(|task| self.landed_on(host, task));
+        let branches = self.hosts[host].task_branches(&name.spec);
+        let has_work = name.unit.tasks().any(|task| self.landed_on(host, task))
+            || branches
+                .iter()
+                .any(|(unit, _)| shares_a_task(unit, &name.unit) && self.ahead(host, unit) > 0);
         if has_work && self.scenario.late_landing && self.worked_here(host, &name.unit) {
             self.statistics.double_dispatches += 1;
             self.convict(Law::OneWorker, || {

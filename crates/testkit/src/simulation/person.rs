@@ -178,13 +178,16 @@ impl Universe {
     /// read. Everything else has to free itself.
     pub(super) fn clear_what_needs_a_person(&mut self, host: usize) {
         for task in self.task_ids() {
-            let unit = Unit::single(task.clone());
             // People see who holds the lease; a tool that outlived its worker they overlook.
-            let name = self.unit_name(unit.clone());
-            let worktree = self.hosts[host].worktrees.get(&name);
-            let busy = worktree.is_some_and(|worktree| worktree.lease.is_some())
-                || self.landed_on(host, &task)
-                || self.ahead(host, &unit) > 0;
+            let is_leased = self.hosts[host]
+                .worktrees
+                .iter()
+                .any(|(name, worktree)| name.unit.contains(&task) && worktree.lease.is_some());
+            let branches = self.hosts[host].task_branches(&self.bundle().spec);
+            let has_commits = branches
+                .iter()
+                .any(|(unit, _)| unit.contains(&task) && self.ahead(host, unit) > 0);
+            let busy = is_leased || has_commits || self.landed_on(host, &task);
             if busy {
                 continue;
             }
@@ -234,7 +237,7 @@ impl Universe {
             let outdated = refs
                 .get(&name.reference())
                 .is_some_and(|tip| refs.get(BASE).is_some_and(|base| !self.commits.contains(*tip, *base)));
-            let landed = name.unit.tasks().any(|task| self.landed_on(host, task));
+            let landed = name.unit.tasks().all(|task| self.landed_on(host, task));
             let busy = self.ahead(host, &name.unit) > 0 || !self.live_workers(host, &name.unit).is_empty();
             let untold = !self.scenario.reflogs;
             if (outdated || untold) && !landed && !busy {

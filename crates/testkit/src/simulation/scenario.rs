@@ -151,7 +151,22 @@ const SHAPES: &[Shape] = &[
     &[&[], &[], &[], &[1, 2, 3], &[]],
 ];
 
+/// Bundles in which towers may take two tasks as one unit.
+const PAIRS: &[Shape] = &[
+    &[&[], &[]],
+    &[&[], &[], &[1]],
+    &[&[], &[], &[1, 2]],
+    &[&[], &[], &[]],
+    &[&[], &[], &[1], &[1]],
+];
+
 impl Scenario {
+    /// Returns the standard scenario over bundles whose first two tasks are free, for towers that take pairs.
+    #[must_use]
+    pub fn pairs() -> Self {
+        Self::over(PAIRS, false)
+    }
+
     /// Returns the scenario of the product's laws: one to two hosts, one to three towers, one to five tasks.
     #[must_use]
     pub fn standard() -> Self {

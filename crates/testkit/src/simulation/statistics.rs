@@ -31,6 +31,8 @@ pub struct Statistics {
     pub runners: u64,
     /// Workers that began to work.
     pub workers: u64,
+    /// Workers among them that began to work on two tasks as one unit.
+    pub pairs: u64,
     /// Runners that refused.
     pub refused: u64,
     /// Locks taken by towers.
@@ -72,6 +74,7 @@ impl AddAssign for Statistics {
             (&mut self.restarts, other.restarts),
             (&mut self.runners, other.runners),
             (&mut self.workers, other.workers),
+            (&mut self.pairs, other.pairs),
             (&mut self.refused, other.refused),
             (&mut self.locks, other.locks),
             (&mut self.locks_broken, other.locks_broken),
@@ -96,7 +99,7 @@ impl fmt::Display for Statistics {
         write!(
             formatter,
             "{} schedules, {} steps, {} reads ({} unknown), {} effects ({} not applied, {} reported failed, {} torn), \
-             {} kills, {} restarts, {} locks ({} broken, {} lost to peers), {} runners ({} worked, {} refused), \
+             {} kills, {} restarts, {} locks ({} broken, {} lost to peers), {} runners ({} worked, {} of them on pairs, {} refused), \
              {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
              at most {} rounds to converge",
             self.schedules,
@@ -114,6 +117,7 @@ impl fmt::Display for Statistics {
             self.locks_lost_to_peers,
             self.runners,
             self.workers,
+            self.pairs,
             self.refused,
             self.cleared,
             self.freed,

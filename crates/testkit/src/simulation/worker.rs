@@ -10,6 +10,7 @@ use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::launch::{LaunchRecord, WorkerEnd};
 use orchestrate_core::time::Timestamp;
 
+use super::mind::shares_a_task;
 use super::universe::Universe;
 
 /// Where a runner stands.
@@ -114,11 +115,11 @@ impl Universe {
         self.workers.iter().enumerate().filter_map(active).collect()
     }
 
-    /// Returns whether a worker of this host has committed on the unit.
+    /// Returns whether a worker of this host has committed on the unit, or on one that shares a task with it.
     pub(super) fn worked_here(&self, host: usize, unit: &Unit) -> bool {
         self.workers
             .iter()
-            .any(|worker| worker.host == host && &worker.name.unit == unit && worker.commits > 0)
+            .any(|worker| worker.host == host && shares_a_task(&worker.name.unit, unit) && worker.commits > 0)
     }
 
     /// Lets one runner do its next act, or die.
@@ -217,6 +218,9 @@ impl Universe {
         self.judge_worker_start(number);
         self.write_launch(number, false);
         self.statistics.workers += 1;
+        if self.workers[number].name.unit.size() == 2 {
+            self.statistics.pairs += 1;
+        }
         self.workers[number].told = Some(Told::Started);
         let commits = if self.calm { 1 } else { self.random.below(4) };
         self.set(number, Stage::Working(commits));

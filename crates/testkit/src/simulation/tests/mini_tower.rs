@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use orchestrate_core::declaration::Declarations;
 use orchestrate_core::derive::{SpecState, derive};
 use orchestrate_core::evidence::{Evidence, Lease};
 use orchestrate_core::graph::{Effort, TaskGraph, TaskNode};
@@ -156,7 +157,13 @@ fn choose(world: &dyn World, spec: &SpecId, graph: &TaskGraph, flaw: Flaw) -> Re
         spec: spec.clone(),
         unit,
     };
-    match plan::intend(name, &graph, &state, 3, &std::collections::BTreeSet::new()) {
+    let selection = plan::Selection {
+        graph: &graph,
+        state: &state,
+        declarations: &Declarations::default(),
+        cap: 3,
+    };
+    match plan::intend(name, &selection, &std::collections::BTreeSet::new()) {
         Ok(intent) => Ok(Choice {
             name: intent.name,
             evidence,

@@ -1,0 +1,222 @@
+//! Units that share a task with the one to be dispatched: `1-2` beside `1`.
+//!
+//! Each has a branch, a worktree and records of its own, but a task has one worker (law L3). What an earlier one left
+//! behind is looked at before the dispatch, and its claim goes with it, so that no late runner of it can start.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use orchestrate_core::derive::{Answer, Finding, Row, TaskReport};
+use orchestrate_core::evidence::{BranchFacts, BranchSide, Evidence, Lease};
+use orchestrate_core::identifier::{CommitId, Unit, UnitName};
+use orchestrate_core::observed::{Observed, Why};
+use orchestrate_core::place::{MarkerHome, Place};
+use orchestrate_core::plan::{HaltReason, HoldReason, NoDispatch};
+use orchestrate_core::record::dispatch::DispatchRecord;
+use orchestrate_core::record::launch::LaunchRecord;
+use orchestrate_core::record::marker;
+use orchestrate_core::world::{Branches, Fault, Reading, RegisteredWorktree, WorktreeFacts, World};
+
+use crate::fitness::Situation;
+use crate::gather;
+
+/// A unit that shares a task with another one, as it was seen under the lock.
+#[derive(Debug, Clone)]
+pub(crate) struct Neighbour {
+    name: UnitName,
+    /// Its record, where there is one. One that cannot be read holds its tasks, so here is none of those.
+    record: Option<DispatchRecord>,
+    launch: Option<Observed<LaunchRecord>>,
+    tip: Option<CommitId>,
+}
+
+/// Returns the units of the evidence that share a task with this one.
+fn overlapping<'a>(evidence: &'a Evidence, unit: &'a Unit) -> BTreeSet<&'a Unit> {
+    let mut found: BTreeSet<&Unit> = BTreeSet::new();
+    if let Observed::Known(leases) = &evidence.leases {
+        found.extend(leases.keys());
+    }
+    if let Observed::Known(records) = &evidence.records {
+        found.extend(records.keys());
+    }
+    if let Observed::Known(branches) = &evidence.branches {
+        found.extend(branches.keys());
+    }
+    found.retain(|other| other.overlaps(unit));
+    found
+}
+
+/// Returns what the evidence says of the units that share a task with this one.
+pub(crate) fn seen(evidence: &Evidence, name: &UnitName) -> Vec<Neighbour> {
+    let as_seen = |unit: &Unit| {
+        let records = match &evidence.records {
+            Observed::Known(records) => records.get(unit),
+            Observed::Absent(_) | Observed::Unknown(_) => None,
+        };
+        let record = records.and_then(|records| match &records.dispatch {
+            Observed::Known(record) => Some(record.clone()),
+            Observed::Absent(_) | Observed::Unknown(_) => None,
+        });
+        let branches = match &evidence.branches {
+            Observed::Known(branches) => Some(branches),
+            Observed::Absent(_) | Observed::Unknown(_) => None,
+        };
+        Neighbour {
+            name: UnitName {
+                spec: name.spec.clone(),
+                unit: unit.clone(),
+            },
+            record,
+            launch: records.map(|records| records.launch.clone()),
+            tip: branches.and_then(|branches| local_tip(branches, unit)),
+        }
+    };
+    overlapping(evidence, &name.unit).into_iter().map(as_seen).collect()
+}
+
+fn local_tip(branches: &Branches, unit: &Unit) -> Option<CommitId> {
+    let all = branches.get(unit).map(Vec::as_slice).unwrap_or_default();
+    let is_local = |facts: &&BranchFacts| facts.side == BranchSide::Local;
+    all.iter().find(is_local).map(|facts| facts.tip.clone())
+}
+
+/// Holds a unit whose tasks an earlier one may not be done with: somebody is in its worktree, work in it was never
+/// committed, or its record still holds another task.
+pub(crate) fn stand_aside(world: &dyn World, situation: &Situation<'_>, name: &UnitName) -> Result<(), NoDispatch> {
+    for unit in overlapping(situation.evidence, &name.unit) {
+        let neighbour = UnitName {
+            spec: name.spec.clone(),
+            unit: unit.clone(),
+        };
+        match world.worktree(&neighbour) {
+            Observed::Known(WorktreeFacts::Ours(worktree)) => nobody_inside(world, &neighbour, &worktree)?,
+            Observed::Known(
+                WorktreeFacts::Free | WorktreeFacts::BranchElsewhere { .. } | WorktreeFacts::Taken { .. },
+            ) => {}
+            Observed::Absent(why) | Observed::Unknown(why) => {
+                return Err(NoDispatch::unread(format!("the worktree of {unit}"), why));
+            }
+        }
+        holds_nothing_else(situation, name, unit)?;
+    }
+    Ok(())
+}
+
+fn nobody_inside(world: &dyn World, name: &UnitName, worktree: &RegisteredWorktree) -> Result<(), NoDispatch> {
+    let path = worktree.path.clone();
+    match world.occupants(name) {
+        Observed::Known(processes) if !processes.is_empty() => {
+            return Err(NoDispatch::Hold(HoldReason::WorktreeOccupied { path, processes }));
+        }
+        Observed::Known(_) | Observed::Absent(_) => {}
+        Observed::Unknown(why) => return Err(NoDispatch::unread(format!("who works in {path}"), why)),
+    }
+    if !worktree.complete {
+        return Ok(());
+    }
+    match &worktree.changes {
+        Observed::Known(changes) if !changes.is_empty() => {
+            let changes = changes.clone();
+            Err(NoDispatch::Halt(vec![HaltReason::UncommittedWork { path, changes }]))
+        }
+        Observed::Known(_) | Observed::Absent(_) => Ok(()),
+        Observed::Unknown(why) => Err(NoDispatch::unread(format!("whether {path} is clean"), why.clone())),
+    }
+}
+
+/// The record of an earlier pair may hold the task that is not dispatched now; it must not go then.
+fn holds_nothing_else(situation: &Situation<'_>, name: &UnitName, neighbour: &Unit) -> Result<(), NoDispatch> {
+    let has_record = match &situation.evidence.records {
+        Observed::Known(records) => records.contains_key(neighbour),
+        Observed::Absent(_) | Observed::Unknown(_) => false,
+    };
+    let others = neighbour.tasks().filter(|task| !name.unit.contains(task));
+    for task in others.filter(|_| has_record) {
+        if let Some(what) = situation.state.tasks.get(task).and_then(claimed) {
+            return Err(NoDispatch::Hold(HoldReason::EarlierUnit {
+                spec: name.spec.to_string(),
+                unit: neighbour.clone(),
+                task: task.clone(),
+                what,
+            }));
+        }
+    }
+    Ok(())
+}
+
+fn claimed(report: &TaskReport) -> Option<String> {
+    report.rows.iter().find_map(|(row, answer)| match (row, answer) {
+        (Row::Claim, Answer::Yes(Finding::InProgress(progress))) => Some(progress.detail.clone()),
+        (Row::Claim, Answer::Unknown(why)) => Some(why.to_string()),
+        (_, Answer::Yes(_) | Answer::No(_) | Answer::Undone { .. } | Answer::Unknown(_)) => None,
+    })
+}
+
+/// Removes the void claims of the neighbours: from then on no late runner of theirs is admitted.
+///
+/// Markers go before the record that speaks for them; a newer one is somebody else's and stays.
+///
+/// # Errors
+/// When something cannot be removed.
+pub(crate) fn forget(world: &mut dyn World, neighbours: &[Neighbour]) -> Result<(), Fault> {
+    for neighbour in neighbours {
+        let Some(record) = &neighbour.record else { continue };
+        let name = &neighbour.name;
+        for home in MarkerHome::ALL {
+            for task in name.unit.tasks() {
+                let place = Place::Marker(name.spec.clone(), task.clone(), home);
+                if is_spoken_for(world, &place, record) {
+                    world.remove(&place)?;
+                }
+            }
+        }
+        world.remove(&Place::DispatchRecord(name.clone()))?;
+    }
+    Ok(())
+}
+
+fn is_spoken_for(world: &dyn World, place: &Place, record: &DispatchRecord) -> bool {
+    match world.read(place) {
+        Reading::File { bytes, .. } => marker::parse(&bytes).is_ok_and(|at| at <= record.dispatched),
+        Reading::Absent | Reading::Directory { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
+            false
+        }
+    }
+}
+
+/// Looks once more, after their claims are gone, whether one of them has started since it was seen.
+///
+/// # Errors
+/// What has moved, or could not be read.
+pub(crate) fn stayed(
+    world: &dyn World,
+    neighbours: &[Neighbour],
+    leases: &Observed<BTreeMap<Unit, Observed<Lease>>>,
+    branches: &Branches,
+) -> Result<(), NoDispatch> {
+    let unread = |why: Why| NoDispatch::unread("whether a worker has started", why);
+    for neighbour in neighbours {
+        let unit = &neighbour.name.unit;
+        let started = || NoDispatch::moved(format!("a worker of the earlier unit {unit} has started"));
+        if let Observed::Known(leases) = leases {
+            match leases.get(unit) {
+                Some(Observed::Known(Lease::Held { .. })) => return Err(started()),
+                Some(Observed::Unknown(why)) => return Err(unread(why.clone())),
+                Some(Observed::Known(Lease::Free) | Observed::Absent(_)) | None => {}
+            }
+        }
+        if let Some(before) = &neighbour.launch {
+            match (gather::launch_record(world, &neighbour.name), before) {
+                (Observed::Unknown(why), _) => return Err(unread(why)),
+                (Observed::Known(now), Observed::Known(before)) if now == *before => {}
+                (Observed::Absent(_), Observed::Absent(_)) => {}
+                (Observed::Known(_) | Observed::Absent(_), _) => return Err(started()),
+            }
+        }
+        if local_tip(branches, unit) != neighbour.tip {
+            return Err(NoDispatch::moved(format!(
+                "the branch of the earlier unit {unit} has moved"
+            )));
+        }
+    }
+    Ok(())
+}
