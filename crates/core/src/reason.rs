@@ -93,8 +93,6 @@ pub enum HoldReason {
         unit: Unit,
         /// The other task.
         task: TaskId,
-        /// How it is held.
-        what: String,
     },
     /// A person did not want a task to be dispatched without the one that it was declared to belong to.
     PartingDeclined {
@@ -249,9 +247,10 @@ impl fmt::Display for HoldReason {
                 )
             }
             Self::Moved { now } => write!(formatter, "the unit changed before the lock was taken: {now}"),
-            Self::EarlierUnit { unit, task, what, .. } => {
-                write!(formatter, "the earlier unit {unit} still holds task {task}: {what}")
-            }
+            Self::EarlierUnit { unit, task, .. } => write!(
+                formatter,
+                "a worker of the earlier unit {unit} was started, and task {task} of it was not given up"
+            ),
             Self::PartingDeclined { why } => write!(formatter, "{why}"),
             Self::ReuseDeclined { path } => write!(formatter, "{path} is not to be used again"),
             Self::WorktreeOccupied { path, processes } => {

@@ -128,41 +128,7 @@ impl Bundle {
     /// outside of `## Forward plan` (`contract/core.md §5.3`).
     #[must_use]
     pub fn graph(&self) -> TaskGraph {
-        let tasks = self.tasks.iter().map(|task| TaskNode {
-            id: task.id.clone(),
-            title: task.title.clone(),
-            dependencies: task.dependencies.clone(),
-            effort: Effort::parse(&task.estimated_effort),
-        });
-        let mut parked: BTreeMap<TaskId, Parking> = BTreeMap::new();
-        for task in &self.tasks {
-            let is_candidate = match self.version {
-                FormatVersion::One => task.section == Section::ForwardPlan,
-                // The sections of version 1 mean nothing here; a block in one of them is a finding.
-                FormatVersion::Two => true,
-            };
-            if is_candidate {
-                continue;
-            }
-            let place = task.section.parking().unwrap_or(ParkingPlace::Elsewhere);
-            let note = task.stored_state().unwrap_or_default().to_owned();
-            parked.insert(task.id.clone(), Parking { place, note });
-        }
-        for bullet in &self.parked {
-            let by_bullet = Parking {
-                place: bullet.place,
-                note: bullet.note.clone(),
-            };
-            // A person's block in a person's section says more than a bullet; a snapshot says less.
-            let is_persons = |parking: &Parking| parking.place.is_a_persons();
-            if !parked.get(&bullet.task).is_some_and(is_persons) {
-                parked.insert(bullet.task.clone(), by_bullet);
-            }
-        }
-        TaskGraph {
-            tasks: tasks.collect(),
-            parked,
-        }
+        graph_of(self.version, &self.tasks, &self.parked)
     }
 
     /// Returns the task with that id.
@@ -181,5 +147,44 @@ impl Bundle {
     #[must_use]
     pub fn decision(&self, id: &str) -> Option<&Decision> {
         self.decisions.iter().find(|decision| decision.id == id)
+    }
+}
+
+/// Returns the graph of a task list.
+pub(crate) fn graph_of(version: FormatVersion, tasks: &[Task], bullets: &[ReferenceBullet]) -> TaskGraph {
+    let nodes = tasks.iter().map(|task| TaskNode {
+        id: task.id.clone(),
+        title: task.title.clone(),
+        dependencies: task.dependencies.clone(),
+        effort: Effort::parse(&task.estimated_effort),
+    });
+    let mut parked: BTreeMap<TaskId, Parking> = BTreeMap::new();
+    for task in tasks {
+        let is_candidate = match version {
+            FormatVersion::One => task.section == Section::ForwardPlan,
+            // The sections of version 1 mean nothing here; a block in one of them is a finding.
+            FormatVersion::Two => true,
+        };
+        if is_candidate {
+            continue;
+        }
+        let place = task.section.parking().unwrap_or(ParkingPlace::Elsewhere);
+        let note = task.stored_state().unwrap_or_default().to_owned();
+        parked.insert(task.id.clone(), Parking { place, note });
+    }
+    for bullet in bullets {
+        let by_bullet = Parking {
+            place: bullet.place,
+            note: bullet.note.clone(),
+        };
+        // A person's block in a person's section says more than a bullet; a snapshot says less.
+        let is_persons = |parking: &Parking| parking.place.is_a_persons();
+        if !parked.get(&bullet.task).is_some_and(is_persons) {
+            parked.insert(bullet.task.clone(), by_bullet);
+        }
+    }
+    TaskGraph {
+        tasks: nodes.collect(),
+        parked,
     }
 }

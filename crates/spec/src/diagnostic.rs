@@ -132,6 +132,15 @@ impl Findings {
         });
     }
 
+    /// Returns the first finding of such a check, with its place.
+    pub(crate) fn first_of(&self, wanted: impl Fn(Check) -> bool) -> Option<String> {
+        let found = self.found.iter().find(|found| wanted(found.check))?;
+        Some(match found.spot.line {
+            Some(line) => format!("{}:{line}: {}", found.spot.file, found.message),
+            None => found.message.clone(),
+        })
+    }
+
     /// Returns the findings in the format's order, with what they mean for a bundle of that status; `None` is one that
     /// is in no vocabulary.
     pub(crate) fn finish(mut self, spec: &SpecId, status: Option<Status>) -> Vec<Diagnostic> {

@@ -41,6 +41,7 @@ mod relations;
 pub mod render;
 mod requirements;
 mod section;
+pub mod selection;
 mod source;
 mod task_heading;
 mod tasks;

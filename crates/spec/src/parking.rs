@@ -134,6 +134,11 @@ impl<'a> ParkingReader<'a> {
         }
     }
 
+    /// Returns the names, as written, in bullets that look as if they parked a task and park none.
+    pub(crate) fn rejected(&self) -> Vec<String> {
+        self.rejected.iter().map(|(token, _)| (*token).to_owned()).collect()
+    }
+
     /// Returns the bullets that park a task, in file order, one for each task.
     pub(crate) fn finish(
         self,

@@ -41,6 +41,21 @@ impl<'a> Source<'a> {
     }
 }
 
+/// One file's text.
+pub(crate) struct OneContent<'a>(BundleFile, Content<'a>);
+
+/// Decodes one file.
+pub(crate) fn one<'a>(file: BundleFile, found: &'a FileText, findings: &mut Findings) -> OneContent<'a> {
+    OneContent(file, content(file, found, findings))
+}
+
+impl OneContent<'_> {
+    /// Returns the file with its lines and its header block.
+    pub(crate) fn source(&self, findings: &mut Findings) -> Source<'_> {
+        source(self.0, &self.1, findings)
+    }
+}
+
 /// Decodes the four files.
 pub(crate) fn read<'a>(files: &'a BundleFiles, findings: &mut Findings) -> Contents<'a> {
     Contents(

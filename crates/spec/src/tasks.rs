@@ -74,6 +74,8 @@ pub(crate) struct TaskList {
     pub(crate) parked: Vec<ReferenceBullet>,
     /// In file order.
     pub(crate) gates: Vec<Gate>,
+    /// The names in bullets of format version 2 that park nothing, though they look as if they did.
+    pub(crate) rejected: Vec<String>,
     /// No task heading was refused, so that a task which is not in the list does not exist.
     pub(crate) is_complete: bool,
 }
@@ -407,12 +409,14 @@ impl<'a> Scanner<'a, '_> {
                 .add(Check::ReferenceMap, Spot::file(BundleFile::Tasks), message, help);
         }
         let known: BTreeSet<&TaskId> = self.seen.keys().collect();
+        let rejected = if is_two { self.parking.rejected() } else { Vec::new() };
         let parked = self.parking.finish(&known, self.version, self.findings);
         let gates = self.gates.finish(&known, self.findings);
         TaskList {
             tasks: self.tasks,
             parked,
             gates,
+            rejected,
             is_complete: self.is_complete,
         }
     }

@@ -58,8 +58,9 @@ pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Cho
     } = situation;
     let mut set_aside: BTreeMap<Unit, NoDispatch> = BTreeMap::new();
     let mut first: Option<NoDispatch> = None;
+    let mut waiting: BTreeSet<Unit> = BTreeSet::new();
     loop {
-        let excluded: BTreeSet<Unit> = set_aside.keys().cloned().collect();
+        let excluded: BTreeSet<Unit> = set_aside.keys().chain(&waiting).cloned().collect();
         let intent = match intend(
             |unit| request.name_of(unit),
             &request.selection(graph, state),
@@ -76,6 +77,10 @@ pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Cho
             }
             Err(reason) => {
                 first.get_or_insert_with(|| reason.clone());
+                // A pair is parted by what is known, never because something could not be read (law L4).
+                if matches!(reason, NoDispatch::Hold(HoldReason::Evidence { .. })) {
+                    waiting.extend(intent.name.unit.tasks().cloned().map(Unit::single));
+                }
                 set_aside.insert(intent.name.unit, reason);
             }
         }

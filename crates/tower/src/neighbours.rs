@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use orchestrate_core::derive::{Answer, Finding, Row, TaskReport};
-use orchestrate_core::evidence::{BranchFacts, BranchSide, Evidence, Lease};
+use orchestrate_core::derive::TaskState;
+use orchestrate_core::evidence::{BranchFacts, BranchSide, Evidence, Lease, UnitRecords};
 use orchestrate_core::identifier::{CommitId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{MarkerHome, Place};
@@ -14,6 +14,7 @@ use orchestrate_core::plan::{HaltReason, HoldReason, NoDispatch};
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::marker;
+use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::{Branches, Fault, Reading, RegisteredWorktree, WorktreeFacts, World};
 
 use crate::fitness::Situation;
@@ -123,32 +124,49 @@ fn nobody_inside(world: &dyn World, name: &UnitName, worktree: &RegisteredWorktr
     }
 }
 
-/// The record of an earlier pair may hold the task that is not dispatched now; it must not go then.
+/// The record of an earlier pair may hold the task that is not dispatched now: its worker was started, and no person
+/// has cleared that task. The record must not go then.
 fn holds_nothing_else(situation: &Situation<'_>, name: &UnitName, neighbour: &Unit) -> Result<(), NoDispatch> {
-    let has_record = match &situation.evidence.records {
-        Observed::Known(records) => records.contains_key(neighbour),
-        Observed::Absent(_) | Observed::Unknown(_) => false,
+    let Situation { evidence, state, .. } = situation;
+    let Observed::Known(records) = &evidence.records else {
+        return Ok(());
+    };
+    let Some(UnitRecords {
+        dispatch: Observed::Known(record),
+        launch: Observed::Known(launch),
+        ..
+    }) = records.get(neighbour)
+    else {
+        return Ok(());
     };
     let others = neighbour.tasks().filter(|task| !name.unit.contains(task));
-    for task in others.filter(|_| has_record) {
-        if let Some(what) = situation.state.tasks.get(task).and_then(claimed) {
+    for task in others.filter(|_| launch.attempt == record.attempt) {
+        let is_marked = match &evidence.markers {
+            Observed::Known(markers) => markers
+                .get(task)
+                .is_some_and(|found| found.iter().any(|marker| speaks_for(marker, record))),
+            Observed::Absent(_) | Observed::Unknown(_) => false,
+        };
+        let is_open = state
+            .tasks
+            .get(task)
+            .is_some_and(|report| !matches!(report.state, TaskState::Landed { .. }));
+        if is_marked && is_open {
             return Err(NoDispatch::Hold(HoldReason::EarlierUnit {
                 spec: name.spec.to_string(),
                 unit: neighbour.clone(),
                 task: task.clone(),
-                what,
             }));
         }
     }
     Ok(())
 }
 
-fn claimed(report: &TaskReport) -> Option<String> {
-    report.rows.iter().find_map(|(row, answer)| match (row, answer) {
-        (Row::Claim, Answer::Yes(Finding::InProgress(progress))) => Some(progress.detail.clone()),
-        (Row::Claim, Answer::Unknown(why)) => Some(why.to_string()),
-        (_, Answer::Yes(_) | Answer::No(_) | Answer::Undone { .. } | Answer::Unknown(_)) => None,
-    })
+fn speaks_for(marker: &Observed<Timestamp>, record: &DispatchRecord) -> bool {
+    match marker {
+        Observed::Known(at) => *at <= record.dispatched,
+        Observed::Absent(_) | Observed::Unknown(_) => false,
+    }
 }
 
 /// Removes the void claims of the neighbours: from then on no late runner of theirs is admitted.

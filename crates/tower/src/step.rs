@@ -169,18 +169,20 @@ pub struct Survey {
 /// # Errors
 /// When no base can be named.
 pub fn survey(world: &dyn World, request: &StepRequest, bundle: &Bundle) -> Result<Survey, Fault> {
-    survey_with(world, request, bundle, None)
+    survey_graph(world, request, bundle.graph(), None)
 }
 
-/// Surveys with the forge's answer of an earlier survey, where there is one.
-fn survey_with(
+/// Gathers and derives for the tasks of a graph, with the forge's answer of an earlier survey where there is one.
+///
+/// # Errors
+/// When no base can be named.
+pub fn survey_graph(
     world: &dyn World,
     request: &StepRequest,
-    bundle: &Bundle,
+    graph: TaskGraph,
     asked: Option<&Observed<PullRequests>>,
 ) -> Result<Survey, Fault> {
     let base = world.base(request.base_branch.as_ref())?;
-    let graph = bundle.graph();
     let question = Question {
         spec: &request.spec,
         graph: &graph,
@@ -232,7 +234,7 @@ fn decide_and_dispatch(
     asked: &mut Option<Observed<PullRequests>>,
 ) -> Result<StepOutcome, NoDispatch> {
     let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
-    let survey = survey_with(world, request, &bundle, asked.as_ref()).map_err(machine)?;
+    let survey = survey_graph(world, request, bundle.graph(), asked.as_ref()).map_err(machine)?;
     notes.extend(refused_trailers(&survey.evidence));
     let Survey { graph, evidence, state } = survey;
     *asked = Some(evidence.pull_requests.clone());

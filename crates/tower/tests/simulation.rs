@@ -20,7 +20,7 @@ const ONE_TASK: u64 = 50_000;
 const OLDER_RUNNERS: u64 = 15_000;
 const STANDARD: u64 = 30_000;
 const WITHOUT_REFLOGS: u64 = 10_000;
-const PAIRS: u64 = 15_000;
+const PAIRS: u64 = 8_000;
 
 /// Every worker is the same.
 struct AnyWorker;

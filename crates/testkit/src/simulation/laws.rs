@@ -352,7 +352,7 @@ impl Universe {
         let other = self
             .live_workers(host, &name.unit)
             .into_iter()
-            .find(|other| *other != worker);
+            .find(|other| *other != worker && self.workers[*other].has_begun());
         if let Some(other) = other {
             self.statistics.double_dispatches += 1;
             self.convict(Law::OneWorker, || {

@@ -73,6 +73,15 @@ impl Worker {
         }
     }
 
+    /// Returns whether it has begun to work. A late runner of an earlier unit may still hold the lease of that unit, and
+    /// will find that it must not.
+    pub(super) fn has_begun(&self) -> bool {
+        match self.stage {
+            Stage::Working(_) | Stage::Ending | Stage::Recorded | Stage::Orphaned(_) | Stage::Stray(_) => true,
+            Stage::Spawned | Stage::Leased | Stage::Checked | Stage::Gone => false,
+        }
+    }
+
     /// Returns whether the tower that started it need not wait any longer.
     pub(super) fn has_answered(&self) -> bool {
         self.told.is_some() || self.stage == Stage::Gone
