@@ -52,7 +52,7 @@ fn parked(file: &TaskFile) -> Vec<(&str, ParkingPlace)> {
 fn bullets_of_every_class_park_and_malformed_ones_do_not() {
     let file = read(&q(
         "## Awaiting input\n\n- **Task 1** — which?\n\n## Deferred\n\n- **Task 2** — later\n- **Task 1. ** x\n- **Task six** y\n\
-         - **Task force.** prose\n\n## Out of scope\n\n- **Task 4** — no\n",
+         - **Task force of two** prose\n\n## Out of scope\n\n- **Task 4** — no\n",
     ));
     assert_eq!(
         parked(&file),
