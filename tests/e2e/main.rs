@@ -25,6 +25,7 @@ mod links;
 mod locks;
 mod markers;
 mod naming;
+mod pairs;
 mod plumbing;
 mod records;
 mod regressions;

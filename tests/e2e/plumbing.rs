@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use orchestrate_e2e::sandbox::Sandbox;
 use orchestrate_testkit::bundle::BundleFixture;
 
 use crate::{alpha, check, sandbox, single};
@@ -119,6 +120,139 @@ fn select_has_the_contracts_exit_numbers() {
     sandbox.write("specs/alpha/tasks.md", "torn");
     let output = select(&["specs/alpha"]).exits(2);
     assert_eq!(output.stdout, "");
+}
+
+/// The bundle `q` of `contract/core.md §5.6`.
+fn q() -> BundleFixture {
+    BundleFixture::new("alpha")
+        .task("1", "first", &[], "1 day")
+        .task("2", "second", &[], "1 day")
+        .task("3", "third", &["1"], "1 day")
+        .task("4", "fourth", &["2"], "5 days")
+}
+
+/// Verifies REQ-C2.1.
+#[test]
+fn select_gives_the_verified_examples() {
+    let select = |sandbox: &Sandbox, arguments: &[&str]| {
+        let fixed = ["plumbing", "orchestrate-select"];
+        sandbox.orchestrate(&[&fixed[..], arguments].concat())
+    };
+    let picks = |bundle: &BundleFixture| {
+        let sandbox = sandbox(bundle);
+        let unit = select(&sandbox, &["specs/alpha"]).exits(0).stdout;
+        let path = select(&sandbox, &["--critical-path", "specs/alpha"]).exits(0).stdout;
+        (unit, path)
+    };
+    let both = |unit: &str| (unit.to_owned(), "2\n4\n".to_owned());
+    assert_eq!(picks(&q().out_of_scope("4", "— no")), both("1\n"));
+    assert_eq!(
+        picks(&q().deferred("4", "— later")),
+        both("2\n"),
+        "it still counts in the chain"
+    );
+    assert_eq!(picks(&q()), both("2\n"));
+
+    let sandbox = sandbox(&q());
+    let tasks = sandbox.read("specs/alpha/tasks.md");
+    let write = |text: &str| sandbox.write("specs/alpha/tasks.md", text);
+    let first = tasks.find("### Task 1").expect("a first block");
+    let second = tasks.find("### Task 2").expect("a second block");
+    let block = &tasks[first..second];
+    // A circle: nothing in it is ever ready, and the path ends.
+    write(
+        &tasks
+            .replacen("- **Dependencies:** none", "- **Dependencies:** 2", 1)
+            .replacen("- **Dependencies:** none", "- **Dependencies:** 1", 1),
+    );
+    let _ = select(&sandbox, &["specs/alpha"]).exits(1);
+    let _ = select(&sandbox, &["--critical-path", "specs/alpha"]).exits(0);
+    // The later of two blocks counts, and what does not exist is never satisfied.
+    let again = block.replace("- **Dependencies:** none", "- **Dependencies:** 2");
+    let missing = block
+        .replace("### Task 1", "### Task 2")
+        .replace("- **Dependencies:** none", "- **Dependencies:** 9");
+    let end = tasks.find("## Awaiting input").expect("a section of parked tasks");
+    write(&format!("{}{again}{missing}{}", &tasks[..end], &tasks[end..]));
+    check!(sandbox, select(&sandbox, &["specs/alpha"]), @"exit 1");
+    // A near miss does not park.
+    write(&tasks.replace("## Deferred\n\n", "## Deferred\n\n- **Task 2. ** x\n- **Task six** y\n"));
+    check!(sandbox, select(&sandbox, &["specs/alpha"]), @r"
+        exit 0
+        --- out
+        2
+        --- err
+        orchestrate-select: reference bullet rejected - task id '2. ' violates the task-id grammar
+        orchestrate-select: reference bullet rejected - task id 'six' violates the task-id grammar
+        ");
+    write(&format!("{tasks}\n```\n"));
+    for arguments in [&["specs/alpha"][..], &["--critical-path", "specs/alpha"]] {
+        let output = select(&sandbox, arguments).exits(2);
+        assert_eq!(output.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn select_fails_closed_by_what_tasks_md_says_alone() {
+    let sandbox = sandbox(&q());
+    let select = |arguments: &[&str]| {
+        let fixed = ["plumbing", "orchestrate-select"];
+        sandbox.orchestrate(&[&fixed[..], arguments].concat())
+    };
+    let tasks = sandbox.read("specs/alpha/tasks.md");
+    for bad in [
+        tasks.replace("**Format-version:** 2\n", ""),
+        tasks.replace(
+            "**Format-version:** 2\n",
+            "**Format-version:** 2\n**Format-version:** 2\n",
+        ),
+        tasks.replace("**Format-version:** 2\n", "**Format-version:** 3\n"),
+        format!("{tasks}\0"),
+        String::new(),
+    ] {
+        sandbox.write("specs/alpha/tasks.md", &bad);
+        for arguments in [&["specs/alpha"][..], &["--critical-path", "specs/alpha"]] {
+            let output = select(arguments).exits(2);
+            assert_eq!(output.stdout, "", "{bad:?}");
+        }
+    }
+    // The path comes second: behind it the flag is no flag of the reference, and one argument too many.
+    let _ = select(&[]).exits(2);
+    let _ = select(&["specs/alpha", "specs/alpha"]).exits(2);
+    // The other files are no business of the selector, and the path needs no repository.
+    sandbox.write("specs/alpha/tasks.md", &tasks);
+    fs::remove_file(sandbox.path("specs/alpha/design.md")).expect("removed");
+    assert_eq!(select(&["specs/alpha"]).exits(0).stdout, "2\n");
+    let elsewhere = sandbox.root().join("copy");
+    fs::rename(sandbox.path("specs/alpha"), &elsewhere).expect("moved");
+    let path = sandbox.orchestrate_in(
+        sandbox.root(),
+        &["plumbing", "orchestrate-select", "--critical-path", "copy"],
+    );
+    assert_eq!(path.exits(0).stdout, "2\n4\n");
+    let _ = sandbox
+        .orchestrate_in(sandbox.root(), &["plumbing", "orchestrate-select", "copy"])
+        .exits(2);
+}
+
+/// In version 1 the selector goes on and passes the record along (`contract/core.md §4.8`).
+#[test]
+fn select_goes_on_with_version_1_on_evidence_that_cannot_be_read() {
+    let sandbox = sandbox(&q());
+    let tasks = sandbox.read("specs/alpha/tasks.md");
+    let older = tasks
+        .replace("**Format-version:** 2", "**Format-version:** 1")
+        .replace("## Tasks", "## Forward plan");
+    sandbox.write("specs/alpha/tasks.md", &older);
+    let _ = sandbox.git(&["update-ref", "refs/heads/planwright/alpha/task-1", "main"]);
+    fs::remove_file(sandbox.path(".git/logs/refs/heads/planwright/alpha/task-1")).unwrap_or_default();
+    check!(sandbox, sandbox.orchestrate(&["plumbing", "orchestrate-select", "specs/alpha"]), @r"
+        exit 0
+        --- out
+        2
+        --- err
+        degraded	evidence	branch task-1 at [SHORT] is contained in main, but where it started is not recorded (the reflog does not tell how it came to be where it is)
+        ");
 }
 
 #[test]

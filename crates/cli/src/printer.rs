@@ -86,6 +86,13 @@ impl Printer {
         let _ = writeln!(std::io::stderr().lock(), "{}", printable(text));
     }
 
+    /// Prints a record to standard error, for a verb that passes on what another one prints.
+    pub(crate) fn talk_record(&mut self, columns: &[&str]) {
+        let shown: Vec<String> = columns.iter().map(|column| printable(column)).collect();
+        // As in `talk`.
+        let _ = writeln!(std::io::stderr().lock(), "{}", shown.join("\t"));
+    }
+
     /// Prints a remark to standard error, unless this process has said the same before: a loop reads everything afresh
     /// each time.
     pub(crate) fn talk_once(&mut self, text: &str) {

@@ -48,7 +48,7 @@ pub(crate) fn run(
     let survey = survey_graph(&session.world, &request, file.graph, None).map_err(|fault| refuse(fault.into()))?;
     if let Some(why) = state::first_unknown(&survey) {
         match file.version {
-            FormatVersion::One => printer.talk(&format!("degraded\tevidence\t{why}")),
+            FormatVersion::One => printer.talk_record(&["degraded", "evidence", &why]),
             FormatVersion::Two => {
                 printer.talk(&format!(
                     "orchestrate-select: transient evidence failure - {why}; dispatching nothing (REQ-B1.5)"
