@@ -72,6 +72,8 @@ fn every_key_is_listed_with_its_origin() {
         command_backend            []            core           built-in defaults:[LINE]
         base_branch                (empty)       core           built-in defaults:[LINE]
         max_parallel_units         5             repo-tracked   [SANDBOX]/repository/.claude/planwright.yml:2
+        prefer_units               []            core           built-in defaults:[LINE]
+        bundle_units               []            core           built-in defaults:[LINE]
         stale_lock_threshold       15m           core           built-in defaults:[LINE]
         stale_marker_threshold     15m           core           built-in defaults:[LINE]
         watch_interval_seconds     7             machine-local  [SANDBOX]/repository/.claude/planwright.local.yml:2
@@ -106,6 +108,8 @@ fn a_bad_line_costs_its_key_and_is_named() {
         command_backend            []            core           built-in defaults:[LINE]
         base_branch                main          machine-local  [SANDBOX]/repository/.claude/planwright.local.yml:6
         max_parallel_units         5             repo-tracked   [SANDBOX]/repository/.claude/planwright.yml:2
+        prefer_units               []            core           built-in defaults:[LINE]
+        bundle_units               []            core           built-in defaults:[LINE]
         stale_lock_threshold       15m           core           built-in defaults:[LINE]
         stale_marker_threshold     15m           core           built-in defaults:[LINE]
         watch_interval_seconds     7             machine-local  [SANDBOX]/repository/.claude/planwright.local.yml:4

@@ -381,3 +381,23 @@ fn two_towers_of_which_one_bundles_give_each_task_one_worker() {
         assert!(!sandbox.path("specs/alpha/.orchestrate.lock").exists());
     }
 }
+
+/// A person at the terminal is asked before a declared pair is parted, and *no* writes nothing.
+/// Verifies REQ-C2.1.
+#[test]
+fn a_person_is_asked_before_a_pair_is_parted() {
+    let sandbox = sandbox(&four());
+    let arguments = ["alpha", "--bundle", "3-4"];
+    let question = "Dispatch task 3 alone? [y/N]";
+    let mut terminal = sandbox.terminal(&arguments);
+    let _ = terminal.answer(question, "n");
+    let shown = terminal.finish().exits(0).text();
+    assert!(shown.contains("held: --bundle 3-4 is not ready as a whole"), "{shown}");
+    assert_eq!(sandbox.git(&["branch", "--list", "planwright/*"]), "");
+    assert!(!sandbox.path(".git/orchestrate/dispatch").exists() && !sandbox.path("specs/alpha/.orchestrate").exists());
+    let mut terminal = sandbox.terminal(&arguments);
+    let _ = terminal.answer(question, "y");
+    let _ = terminal.finish().exits(0);
+    sandbox.wait_for_worker("alpha", "3");
+    assert_eq!(sandbox.starts(), ["alpha 3"]);
+}
