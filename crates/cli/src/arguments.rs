@@ -304,6 +304,17 @@ pub(crate) enum Plumbing {
         /// The document's name, with or without .md.
         name: String,
     },
+    /// Fetch origin unless it was fetched a moment ago, and print the anchor of a bundle there.
+    DispatchFetch {
+        /// The bundle whose anchor is printed, as specs/NAME.
+        #[arg(long, value_name = "SPEC")]
+        spec: Option<String>,
+        /// Try once only, for a caller that goes on without.
+        #[arg(long)]
+        best_effort: bool,
+        /// A checkout of the repository.
+        repository_root: Utf8PathBuf,
+    },
     /// Print the derived state of every task as records.
     OrchestrateState {
         /// The bundle's directory.

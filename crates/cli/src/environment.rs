@@ -18,6 +18,8 @@ pub(crate) struct Environment {
     pub(crate) base: Option<String>,
     /// `PLANWRIGHT_ORCH_STATE_DIR`.
     pub(crate) marker_directory: Option<Utf8PathBuf>,
+    /// The variables of the fetch.
+    pub(crate) fetch: FetchVariables,
     /// `PLANWRIGHT_REPO_ROOT`.
     pub(crate) repository_root: Option<Utf8PathBuf>,
     /// `PLANWRIGHT_LOCAL_CONFIG`.
@@ -42,6 +44,19 @@ pub(crate) struct Environment {
     pub(crate) has_terminal: bool,
     /// Whether a person reads and answers here: standard input and standard output are terminals.
     pub(crate) has_reader: bool,
+}
+
+/// The variables of the fetch, as they are set (`contract/core.md §7.1`).
+#[derive(Debug, Clone)]
+pub(crate) struct FetchVariables {
+    /// `PLANWRIGHT_DISPATCH_FETCH_TTL`.
+    pub(crate) fresh_seconds: Option<String>,
+    /// `PLANWRIGHT_DISPATCH_FETCH_RETRIES`.
+    pub(crate) retries: Option<String>,
+    /// `PLANWRIGHT_DISPATCH_FETCH_RETRY_SLEEP`.
+    pub(crate) pause_seconds: Option<String>,
+    /// `PLANWRIGHT_DISPATCH_FETCH_STATE_DIR`.
+    pub(crate) state_directory: Option<Utf8PathBuf>,
 }
 
 impl Environment {
@@ -75,6 +90,12 @@ impl Environment {
         Ok(Self {
             base: text("PLANWRIGHT_BASE_REF"),
             marker_directory: absolute("PLANWRIGHT_ORCH_STATE_DIR"),
+            fetch: FetchVariables {
+                fresh_seconds: text("PLANWRIGHT_DISPATCH_FETCH_TTL"),
+                retries: text("PLANWRIGHT_DISPATCH_FETCH_RETRIES"),
+                pause_seconds: text("PLANWRIGHT_DISPATCH_FETCH_RETRY_SLEEP"),
+                state_directory: absolute("PLANWRIGHT_DISPATCH_FETCH_STATE_DIR"),
+            },
             repository_root: absolute("PLANWRIGHT_REPO_ROOT"),
             local_configuration: absolute("PLANWRIGHT_LOCAL_CONFIG"),
             default_configuration: absolute("PLANWRIGHT_CONFIG_DEFAULTS"),
@@ -99,6 +120,7 @@ impl Environment {
     pub(crate) fn world_settings(&self) -> WorldSettings {
         WorldSettings {
             base: self.base.clone(),
+            fetch_directory: self.fetch.state_directory.clone(),
             marker_directory: self.marker_directory.clone(),
             forge: self.forge.clone(),
             program: self.program.clone(),

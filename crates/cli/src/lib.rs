@@ -7,6 +7,7 @@ mod bundle_directory;
 mod commands;
 mod environment;
 mod failure;
+mod fetch_terms;
 mod findings;
 mod layers;
 mod plumbing;

@@ -2,17 +2,20 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use orchestrate_config::Settings;
+use orchestrate_core::fetch::FetchTerms;
 use orchestrate_core::identifier::{SpecId, UnitName, printable};
 use orchestrate_core::world::World;
 use orchestrate_host::specs;
 use orchestrate_host::world::RealWorld;
 use orchestrate_spec::Status;
+use orchestrate_tower::fetch::FetchRequest;
 use orchestrate_tower::lock::{self, Held, LockRefusal};
 use orchestrate_tower::preflight::read_bundle;
 use orchestrate_tower::step::StepRequest;
 
-use crate::environment::Environment;
+use crate::environment::{Environment, FetchVariables};
 use crate::failure::Failure;
+use crate::fetch_terms::{Caller, fetch_terms};
 use crate::printer::Printer;
 use crate::settings;
 
@@ -22,6 +25,8 @@ pub(crate) struct Session {
     pub(crate) settings: Settings,
     /// Where this process was started; relative paths are meant from here.
     directory: Utf8PathBuf,
+    /// The variables of the fetch.
+    fetch: FetchVariables,
 }
 
 impl Session {
@@ -36,6 +41,7 @@ impl Session {
             world,
             settings,
             directory: environment.directory.clone(),
+            fetch: environment.fetch.clone(),
         })
     }
 
@@ -160,6 +166,12 @@ impl Session {
         bundles_in(&self.specs())
     }
 
+    /// Returns how origin is fetched, and what a person should be told of it.
+    pub(crate) fn fetch_terms(&self, caller: Caller) -> (FetchTerms, Option<String>) {
+        let configured = self.settings.dispatch_fetch_ttl.value.seconds();
+        fetch_terms(caller, &self.fetch, configured)
+    }
+
     /// Returns the request of one step on a spec.
     pub(crate) fn request(&self, spec: SpecId, dry_run: bool) -> StepRequest {
         StepRequest {
@@ -169,6 +181,10 @@ impl Session {
             stale_lock_minutes: self.settings.stale_lock_threshold.value.seconds() / 60,
             stale_marker_seconds: self.settings.stale_marker_threshold.value.seconds(),
             base_branch: self.settings.base_branch.value.clone(),
+            fetch: FetchRequest {
+                terms: self.fetch_terms(Caller::Step).0,
+                park_after: self.settings.dispatch_fetch_park_after.value,
+            },
             dry_run,
         }
     }

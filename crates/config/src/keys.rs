@@ -14,6 +14,8 @@ pub enum Kind {
     NonNegativeInteger,
     /// Digits, optionally followed by `m`.
     Minutes,
+    /// Digits without leading zeroes, optionally followed by `m`.
+    PlainMinutes,
     /// One of these words.
     Enum(&'static [&'static str]),
     /// A branch's short name, or nothing.
@@ -41,6 +43,7 @@ impl Kind {
             Self::PositiveInteger => values::positive_integer(text).map(drop),
             Self::NonNegativeInteger => values::non_negative_integer(text).map(drop),
             Self::Minutes => values::minutes(text).map(drop),
+            Self::PlainMinutes => values::plain_minutes(text).map(drop),
             Self::Enum(members) if members.contains(&text) => Ok(()),
             Self::Enum(members) => Err(format!("expected one of {}", members.join(", "))),
             Self::BranchName => values::optional_branch(text).map(drop),
@@ -60,6 +63,7 @@ impl Kind {
             Self::PositiveInteger => "whole number from 1".to_owned(),
             Self::NonNegativeInteger => "whole number from 0".to_owned(),
             Self::Minutes => "minutes, as `15m` or `15`".to_owned(),
+            Self::PlainMinutes => "minutes without leading zeroes, as `2m` or `2`".to_owned(),
             Self::Enum(members) => members
                 .iter()
                 .map(|member| format!("`{member}`"))
@@ -230,6 +234,28 @@ pub const BUNDLE_UNITS: Key = Key {
         worker and one review. `--bundle` comes before it.",
 };
 
+/// `dispatch_fetch_ttl`.
+pub const DISPATCH_FETCH_TTL: Key = Key {
+    name: "dispatch_fetch_ttl",
+    default: "2m",
+    kind: Kind::PlainMinutes,
+    layers: AllowedLayers::All,
+    illegal_value: IllegalValue::BuiltInDefault,
+    shared: true,
+    documentation: "For how long one fetch of origin serves every step of every tower on a clone; 0 fetches each time.",
+};
+
+/// `dispatch_fetch_park_after`.
+pub const DISPATCH_FETCH_PARK_AFTER: Key = Key {
+    name: "dispatch_fetch_park_after",
+    default: "3",
+    kind: Kind::NonNegativeInteger,
+    layers: AllowedLayers::All,
+    illegal_value: IllegalValue::BuiltInDefault,
+    shared: false,
+    documentation: "After how many failed fetches in a row a step asks for a person instead of waiting; 0 always waits.",
+};
+
 /// `stale_lock_threshold`.
 pub const STALE_LOCK_THRESHOLD: Key = Key {
     name: "stale_lock_threshold",
@@ -273,6 +299,8 @@ pub const KEYS: &[Key] = &[
     MAX_PARALLEL_UNITS,
     PREFER_UNITS,
     BUNDLE_UNITS,
+    DISPATCH_FETCH_TTL,
+    DISPATCH_FETCH_PARK_AFTER,
     STALE_LOCK_THRESHOLD,
     STALE_MARKER_THRESHOLD,
     WATCH_INTERVAL_SECONDS,

@@ -50,6 +50,10 @@ pub struct Settings {
     pub prefer_units: Setting<Vec<SpecTask>>,
     /// The pairs of tasks that are dispatched as one unit.
     pub bundle_units: Setting<Vec<SpecPair>>,
+    /// For how long one fetch of origin serves.
+    pub dispatch_fetch_ttl: Setting<Minutes>,
+    /// After how many failed fetches in a row a person is asked for; 0 for never.
+    pub dispatch_fetch_park_after: Setting<u32>,
     /// The age at which an ownerless lock is stale.
     pub stale_lock_threshold: Setting<Minutes>,
     /// The age at which a marker is stale.
@@ -140,6 +144,8 @@ impl Configuration {
             max_parallel_units: collect(self.max_parallel_units()?, &mut warnings),
             prefer_units: collect(self.prefer_units()?, &mut warnings),
             bundle_units: collect(self.bundle_units()?, &mut warnings),
+            dispatch_fetch_ttl: collect(self.dispatch_fetch_ttl()?, &mut warnings),
+            dispatch_fetch_park_after: collect(self.dispatch_fetch_park_after()?, &mut warnings),
             stale_lock_threshold: collect(self.stale_lock_threshold()?, &mut warnings),
             stale_marker_threshold: collect(self.stale_marker_threshold()?, &mut warnings),
             watch_interval: collect(self.watch_interval()?, &mut warnings),
@@ -211,6 +217,22 @@ impl Configuration {
     /// When the repository's or the core's value is illegal.
     pub fn bundle_units(&self) -> Result<Resolved<Vec<SpecPair>>, ConfigurationError> {
         self.read(&keys::BUNDLE_UNITS, values::pair_list)
+    }
+
+    /// Returns for how long one fetch of origin serves.
+    ///
+    /// # Errors
+    /// None for this key: an illegal value gives a warning and 2 minutes.
+    pub fn dispatch_fetch_ttl(&self) -> Result<Resolved<Minutes>, ConfigurationError> {
+        self.read(&keys::DISPATCH_FETCH_TTL, values::plain_minutes)
+    }
+
+    /// Returns after how many failed fetches in a row a person is asked for; 0 for never.
+    ///
+    /// # Errors
+    /// None for this key: an illegal value gives a warning and 3.
+    pub fn dispatch_fetch_park_after(&self) -> Result<Resolved<u32>, ConfigurationError> {
+        self.read(&keys::DISPATCH_FETCH_PARK_AFTER, values::non_negative_integer)
     }
 
     /// Returns the age at which an ownerless lock is stale.

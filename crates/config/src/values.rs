@@ -107,6 +107,15 @@ pub(crate) fn minutes(text: &str) -> Result<Minutes, String> {
     }
 }
 
+/// As [`minutes`], without leading zeroes (`contract/core.md §7.1` item 2).
+pub(crate) fn plain_minutes(text: &str) -> Result<Minutes, String> {
+    let digits = text.strip_suffix('m').unwrap_or(text);
+    if digits.len() > 1 && digits.starts_with('0') {
+        return Err("expected minutes without leading zeroes, as `2m` or `2`".to_owned());
+    }
+    minutes(text)
+}
+
 /// A branch's short name; empty for "resolve it".
 pub(crate) fn optional_branch(text: &str) -> Result<Option<BaseName>, String> {
     if text.is_empty() {
@@ -253,6 +262,16 @@ mod tests {
             assert!(minutes(bad).is_err(), "{bad:?}");
         }
         assert_eq!(Minutes::new(15).seconds(), 900);
+        for (text, legal) in [
+            ("2m", true),
+            ("0", true),
+            ("0m", true),
+            ("02m", false),
+            ("00", false),
+            ("", false),
+        ] {
+            assert_eq!(plain_minutes(text).is_ok(), legal, "{text}");
+        }
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! Gathered by the tower from the World, never changed afterwards. Each piece says whether it was read (law L4).
 
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::string::String;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 pub use crate::branch::{BranchFacts, BranchSide};
@@ -43,6 +44,38 @@ pub struct Base {
     pub commit: CommitId,
     /// The commit of the remote-tracking counterpart, where there is one.
     pub counterpart: Option<CommitId>,
+    /// What `origin`, the one remote that is fetched, has of it.
+    pub origin: AtOrigin,
+}
+
+/// What origin has of the base, as last fetched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtOrigin {
+    /// Nothing to go by: there is no origin, or the base follows a branch of another remote.
+    NotAsked,
+    /// The base's counterpart is origin's branch.
+    Has,
+    /// There is an origin, and it has no such branch.
+    Lacks,
+}
+
+impl Base {
+    /// Returns the commit that the gate compares and that task branches start at: origin's base as it was fetched, and
+    /// without one there the local one (`contract/core.md §3.8`).
+    #[must_use]
+    pub fn gated(&self) -> &CommitId {
+        let fetched = self.counterpart.as_ref().filter(|_| self.origin == AtOrigin::Has);
+        fetched.unwrap_or(&self.commit)
+    }
+
+    /// Returns the name of the branch of [`Self::gated`] for people: `main`, or `origin's main`.
+    #[must_use]
+    pub fn gated_name(&self) -> String {
+        match self.origin {
+            AtOrigin::Has => format!("origin's {}", self.name),
+            AtOrigin::NotAsked | AtOrigin::Lacks => self.name.to_string(),
+        }
+    }
 }
 
 /// What one walk of base and its counterpart found.

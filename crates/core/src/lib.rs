@@ -15,6 +15,7 @@ pub mod declaration;
 pub mod derive;
 pub mod evidence;
 pub mod exit;
+pub mod fetch;
 pub mod finding;
 pub mod graph;
 pub mod identifier;

@@ -257,16 +257,16 @@ pub fn start(
 ) -> Result<(CommitId, BranchAct), NoDispatch> {
     let local = branches.iter().find(|facts| facts.side == BranchSide::Local);
     match (local, worktree) {
-        (None, _) => Ok((base.commit.clone(), BranchAct::Create)),
+        (None, _) => Ok((base.gated().clone(), BranchAct::Create)),
         (Some(facts), _) if facts.ahead > 0 => {
             let now = format!("{} on its branch", count(facts.ahead, "commit"));
             Err(NoDispatch::Hold(HoldReason::Moved { now }))
         }
         // A worktree may hold files of the branch's commit: its branch is not moved under it.
         (Some(facts), WorktreeFacts::Ours(ours)) if holds_files(ours) => Ok((facts.tip.clone(), BranchAct::Keep)),
-        (Some(facts), _) if facts.tip == base.commit => Ok((facts.tip.clone(), BranchAct::Keep)),
+        (Some(facts), _) if facts.tip == *base.gated() => Ok((facts.tip.clone(), BranchAct::Keep)),
         (Some(facts), _) => Ok((
-            base.commit.clone(),
+            base.gated().clone(),
             BranchAct::Advance {
                 from: facts.tip.clone(),
             },

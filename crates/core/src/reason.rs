@@ -62,6 +62,13 @@ pub enum HoldReason {
         /// Why.
         why: Why,
     },
+    /// Origin could not be fetched, so what it has may be newer than what is known here.
+    OriginUnreached {
+        /// Why.
+        why: Why,
+        /// How many fetches in a row have failed.
+        in_a_row: u32,
+    },
     /// A dependency has landed, but not in what the branch would start from.
     DependencyNotInBase {
         /// The dependency.
@@ -70,8 +77,10 @@ pub enum HoldReason {
         landed: CommitId,
         /// The commit the branch would start at.
         start: CommitId,
-        /// The base branch.
+        /// The base branch, for people.
         base: String,
+        /// Whether that is origin's branch.
+        at_origin: bool,
     },
     /// Origin's base has another version of the bundle, which the local base lacks.
     BaseBehind {
@@ -158,8 +167,22 @@ pub enum HaltReason {
     WorkingCopyDiffers {
         /// The bundle.
         spec: String,
+        /// The base, for people.
+        base: String,
+        /// The command that brings what is committed to the base, where it is origin's.
+        push: Option<String>,
+    },
+    /// Origin does not have the base.
+    NotAtOrigin {
         /// The base.
         base: String,
+    },
+    /// Origin could not be fetched several times in a row: waiting alone does not help.
+    OriginUnreached {
+        /// Why.
+        why: Why,
+        /// How many fetches in a row have failed.
+        in_a_row: u32,
     },
     /// A rule document cannot be resolved.
     Doctrine {
@@ -193,6 +216,16 @@ pub enum HaltReason {
     },
     /// The machine refused something the step cannot do without.
     Machine(Fault),
+}
+
+/// What helps where git does not say it itself.
+const UNREACHED: &str = "see what stops it: git fetch origin";
+
+fn origin_unreached(why: &Why, in_a_row: u32) -> String {
+    match in_a_row {
+        0 | 1 => format!("origin cannot be fetched: {why}"),
+        several => format!("origin cannot be fetched, {several} times in a row: {why}"),
+    }
 }
 
 impl fmt::Display for IdleReason {
@@ -229,11 +262,15 @@ impl fmt::Display for HoldReason {
         match self {
             Self::LockBusy(why) => write!(formatter, "{why}"),
             Self::Evidence { of, why } => write!(formatter, "cannot tell {of}: {why}"),
+            Self::OriginUnreached { why, in_a_row } => {
+                write!(formatter, "{}", origin_unreached(why, *in_a_row))
+            }
             Self::DependencyNotInBase {
                 dependency,
                 landed,
                 start,
                 base,
+                ..
             } => write!(
                 formatter,
                 "dependency {dependency} landed in {}, which is not in {base} at {}",
@@ -266,7 +303,14 @@ impl HoldReason {
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::LockBusy(why) | Self::Evidence { why, .. } => why.hint.clone(),
-            Self::DependencyNotInBase { base, .. } | Self::BaseBehind { base, .. } => Some(format!(
+            Self::OriginUnreached { why, .. } => why.hint.clone().or_else(|| Some(UNREACHED.to_string())),
+            Self::DependencyNotInBase { at_origin: true, .. } => {
+                Some("bring it there: merge its pull request, or push the branch it landed on".to_string())
+            }
+            Self::DependencyNotInBase {
+                base, at_origin: false, ..
+            }
+            | Self::BaseBehind { base, .. } => Some(format!(
                 "update your local {base}: git pull --ff-only where it is checked out, git fetch origin {base}:{base} elsewhere"
             )),
             Self::Moved { .. } => None,
@@ -314,8 +358,12 @@ impl fmt::Display for HaltReason {
                 let short = |hash: &str| hash.get(..7).unwrap_or(hash).to_string();
                 write!(formatter, " (signed {}, {at} has {})", short(signed), short(now))
             }
-            Self::WorkingCopyDiffers { spec, base } => {
+            Self::WorkingCopyDiffers { spec, base, .. } => {
                 write!(formatter, "specs/{spec} in the working copy differs from {base}")
+            }
+            Self::NotAtOrigin { base } => write!(formatter, "origin has no branch {base}"),
+            Self::OriginUnreached { why, in_a_row } => {
+                write!(formatter, "{}", origin_unreached(why, *in_a_row))
             }
             Self::Doctrine { name, why, .. } => {
                 write!(formatter, "cannot resolve the rule document {name}: {why}")
@@ -354,9 +402,19 @@ impl HaltReason {
                 pre_change: false,
                 ..
             } => Some(format!("review the change and sign it: orchestrate sign specs/{spec}")),
-            Self::WorkingCopyDiffers { spec, base } => Some(format!(
+            Self::WorkingCopyDiffers {
+                spec,
+                base,
+                push: Some(push),
+            } => Some(format!(
+                "commit the change, signed (orchestrate sign specs/{spec}), and bring it to {base} ({push}), or restore \
+                 the files"
+            )),
+            Self::WorkingCopyDiffers { spec, base, push: None } => Some(format!(
                 "commit the change, signed, and bring it to {base} (orchestrate sign specs/{spec}), or restore the files"
             )),
+            Self::NotAtOrigin { base } => Some(format!("push it: git push origin {base}")),
+            Self::OriginUnreached { why, .. } => why.hint.clone().or_else(|| Some(UNREACHED.to_string())),
             Self::Backend { why, .. } => why.hint.clone(),
             Self::UncommittedWork { .. } => {
                 Some("commit it on the unit's branch, or move it away; then step again".to_string())

@@ -11,6 +11,7 @@ use alloc::vec::Vec;
 
 use crate::content::Content;
 use crate::evidence::{Base, BranchFacts, History, Lease};
+use crate::fetch::{Fetch, FetchTerms};
 use crate::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
 use crate::observed::Observed;
 use crate::place::{BundleFile, Place};
@@ -210,6 +211,10 @@ pub trait World {
     fn leases(&self, spec: &SpecId) -> Observed<BTreeMap<Unit, Observed<Lease>>>;
     /// Returns the processes whose working directory lies in the unit's worktree, described for people.
     fn occupants(&self, name: &UnitName) -> Observed<Vec<String>>;
+
+    /// Brings the remote-tracking branches of origin up to date, unless that was done a moment ago, by whomever on this
+    /// clone. Touches no local branch, no index and no file of a checkout, and is bounded in time.
+    fn fetch(&mut self, terms: &FetchTerms) -> Fetch;
 
     /// Takes the kernel's window lock of a bundle, which dies with the process.
     ///

@@ -3,7 +3,7 @@
 //! HEAD and `init.defaultBranch` never name it, and only full ref names are asked for: a tag may share a short one.
 
 use git2::{ErrorCode, Repository};
-use orchestrate_core::evidence::{Base, BaseSource};
+use orchestrate_core::evidence::{AtOrigin, Base, BaseSource};
 use orchestrate_core::identifier::{BaseName, CommitId};
 use orchestrate_core::world::Fault;
 
@@ -15,7 +15,7 @@ pub(crate) struct BaseQuestion<'a> {
     pub(crate) environment: Option<&'a str>,
     /// The key `base_branch`.
     pub(crate) configured: Option<&'a BaseName>,
-    /// Asks the remote for its HEAD; called only when nothing local names the base.
+    /// What origin said of its HEAD when it was last asked, read only when nothing else names the base.
     pub(crate) remote_head: &'a dyn Fn() -> Option<BaseName>,
 }
 
@@ -68,30 +68,40 @@ fn named(
     let fault = |error: git2::Error| Fault::new(operation, error.message().to_owned());
     let local = resolve(repository, &format!("refs/heads/{name}")).map_err(fault)?;
     let counterpart = counterpart(repository, &name).map_err(fault)?;
+    let has_origin = repository.find_remote("origin").is_ok();
+    let (counterpart, origin) = match counterpart {
+        Some((commit, true)) if has_origin => (Some(commit), AtOrigin::Has),
+        Some((commit, _)) => (Some(commit), AtOrigin::NotAsked),
+        None if has_origin => (None, AtOrigin::Lacks),
+        None => (None, AtOrigin::NotAsked),
+    };
     match local.or_else(|| counterpart.clone()) {
         Some(commit) => Ok(Base {
             name,
             source,
             commit,
             counterpart,
+            origin,
         }),
         None => Err(Fault::new(operation, format!("there is no branch {name}, here or at origin")).with_hint(hint)),
     }
 }
 
-/// Returns the commit of the branch's remote-tracking counterpart: its upstream, else origin's branch of that name.
-fn counterpart(repository: &Repository, name: &BaseName) -> Result<Option<CommitId>, git2::Error> {
+/// Returns the commit of the branch's remote-tracking counterpart, and whether it is origin's: its upstream, else origin's
+/// branch of that name.
+fn counterpart(repository: &Repository, name: &BaseName) -> Result<Option<(CommitId, bool)>, git2::Error> {
     if let Ok(upstream) = repository.branch_upstream_name(&format!("refs/heads/{name}"))
         && let Ok(upstream) = std::str::from_utf8(&upstream)
         && upstream.starts_with("refs/remotes/")
         && let Some(commit) = resolve(repository, upstream)?
     {
-        return Ok(Some(commit));
+        return Ok(Some((commit, upstream.starts_with("refs/remotes/origin/"))));
     }
-    resolve(repository, &format!("refs/remotes/origin/{name}"))
+    let tracking = resolve(repository, &format!("refs/remotes/origin/{name}"))?;
+    Ok(tracking.map(|commit| (commit, true)))
 }
 
-fn origin_head(repository: &Repository) -> Result<Option<BaseName>, git2::Error> {
+pub(crate) fn origin_head(repository: &Repository) -> Result<Option<BaseName>, git2::Error> {
     match repository.find_reference("refs/remotes/origin/HEAD") {
         Ok(head) => Ok(head
             .symbolic_target()

@@ -31,7 +31,8 @@ pub fn read(layout: &Layout, place: &Place) -> Reading {
     }
 }
 
-fn read_path(path: &Utf8Path) -> Reading {
+/// Returns what stands at a path. A link there is not followed; those above it are.
+pub(crate) fn read_path(path: &Utf8Path) -> Reading {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == ErrorKind::NotFound => return Reading::Absent,

@@ -11,6 +11,7 @@ use orchestrate_core::world::{Branches, Fault, Race};
 
 use crate::files::FULL_DISK_HINT;
 use crate::history::{self, Ahead, Commits, Memory};
+use crate::promised;
 use crate::reference_lock;
 use crate::reflog::{self, Entry};
 use crate::repository;
@@ -213,11 +214,29 @@ pub(crate) fn committed(
     spec: &SpecId,
     file: BundleFile,
 ) -> Observed<Vec<u8>> {
-    let path = format!("specs/{spec}/{}", file.name());
+    let path = bundle_path(spec, file);
     match oid(commit) {
         Ok(commit) => blob_at(repository, commit, &path),
         Err(error) => Observed::Unknown(why(&format!("cannot read {path} at {}", commit.short()), &error)),
     }
+}
+
+/// Returns a bundle file as committed by asking the git program in that directory, which fetches what a partial clone does
+/// not have. Nothing where the commit itself is not here, or git does not answer.
+pub(crate) fn committed_at_origin(
+    repository: &Repository,
+    (program, directory): (&camino::Utf8Path, &camino::Utf8Path),
+    commit: &CommitId,
+    spec: &SpecId,
+    file: BundleFile,
+) -> Option<Observed<Vec<u8>>> {
+    let commit = oid(commit).ok()?;
+    repository.find_commit(commit).ok()?;
+    promised::file_at(program, directory, commit, &bundle_path(spec, file))
+}
+
+fn bundle_path(spec: &SpecId, file: BundleFile) -> String {
+    format!("specs/{spec}/{}", file.name())
 }
 
 /// Returns the file that a commit has at a path; absent when it has none there.

@@ -15,7 +15,7 @@ use orchestrate_core::world::Fault;
 use rustix::fs::{Mode, OFlags};
 
 use crate::git::blob_at;
-use crate::process::{Input, RunOptions, run_bounded};
+use crate::promised;
 
 /// What stands where a bundle's file belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -193,34 +193,11 @@ impl Baseline {
 
     /// Asks the git program, which fetches objects that a partial clone left out.
     fn asked_of_git(&self, path: &Utf8Path, why: Why) -> Observed<Vec<u8>> {
-        // One line is one question.
-        let Some(program) = self.program.as_ref().filter(|_| !path.as_str().contains('\n')) else {
-            return Observed::Unknown(why);
-        };
-        let name = format!("{}:{path}\n", self.commit);
-        let options = RunOptions {
-            directory: Some(&self.top),
-            input: Input::Bytes(name.as_bytes()),
-            ..RunOptions::default()
-        };
-        let answer = run_bounded(program, &["cat-file", "--batch"], &options);
-        match answer.ok().filter(crate::process::Output::success) {
-            Some(output) => batch_content(&output.stdout, path).unwrap_or(Observed::Unknown(why)),
-            None => Observed::Unknown(why),
-        }
+        let program = self.program.as_deref();
+        program
+            .and_then(|program| promised::file_at(program, &self.top, self.commit, path.as_str()))
+            .unwrap_or(Observed::Unknown(why))
     }
-}
-
-/// Returns what `cat-file --batch` says of one object: `<id> blob <size>`, the bytes and a line end, or `<name> missing`.
-fn batch_content(answer: &[u8], path: &Utf8Path) -> Option<Observed<Vec<u8>>> {
-    let end = answer.iter().position(|byte| *byte == b'\n')?;
-    let head = std::str::from_utf8(answer.get(..end)?).ok()?;
-    if head.ends_with(" missing") {
-        return Some(Observed::Absent(Why::new(format!("{path} is not in the commit"))));
-    }
-    let size: usize = head.rsplit_once(" blob ")?.1.parse().ok()?;
-    let bytes = answer.get(end + 1..)?.get(..size)?;
-    Some(Observed::Known(bytes.to_vec()))
 }
 
 #[cfg(test)]
@@ -304,17 +281,5 @@ mod tests {
         ];
         assert_eq!(found, expected.map(|(name, kind)| (name.to_owned(), kind)));
         assert!(children(&root.join("file")).is_err());
-    }
-
-    #[test]
-    fn answers_of_cat_file_are_read() {
-        let path = Utf8Path::new("a");
-        let known = batch_content(b"0123 blob 4\na\nb\n\n", path);
-        assert_eq!(known, Some(Observed::Known(b"a\nb\n".to_vec())));
-        let absent = batch_content(b"0123:a missing\n", path);
-        assert!(matches!(absent, Some(Observed::Absent(_))));
-        for torn in [&b""[..], b"0123 blob 9\nshort", b"0123 tree 1\nx\n", b"no line end"] {
-            assert_eq!(batch_content(torn, path), None, "{torn:?}");
-        }
     }
 }

@@ -245,7 +245,7 @@ pub(crate) fn make_directory(
 }
 
 /// Keeps our files out of `git status` without touching a tracked file.
-fn exclude_our_files(layout: &Layout) -> io::Result<()> {
+pub(crate) fn exclude_our_files(layout: &Layout) -> io::Result<()> {
     let directory = layout.common.join("info");
     fs::create_dir_all(&directory)?;
     let path = directory.join("exclude");

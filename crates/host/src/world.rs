@@ -6,6 +6,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::content::Content;
 use orchestrate_core::evidence::{Base, History, Lease};
+use orchestrate_core::fetch::{Fetch, FetchTerms};
 use orchestrate_core::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{BundleFile, Place};
@@ -17,16 +18,15 @@ use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned,
 
 use crate::base::{self, BaseQuestion};
 use crate::failpoint::reach;
+use crate::fetch::{self, FetchedClone};
 use crate::forge::{self, ForgeSettings};
 use crate::git;
 use crate::history::Memory;
-use crate::process::{self, DetachedStart, Handshake, RunOptions, run_bounded};
+use crate::process::{self, DetachedStart, Handshake};
 use crate::repository::{self, Repository};
 use crate::window::Windows;
-use crate::{checkout, clock, content, files, identity, lease, worktree};
+use crate::{checkout, clock, content, files, identity, lease, promised, worktree};
 
-/// How long origin may take to name its HEAD.
-const REMOTE_HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long a worker runner may take to say that it holds the lease.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -35,6 +35,8 @@ const START_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct WorldSettings {
     /// `PLANWRIGHT_BASE_REF`.
     pub base: Option<String>,
+    /// `PLANWRIGHT_DISPATCH_FETCH_STATE_DIR`.
+    pub fetch_directory: Option<Utf8PathBuf>,
     /// `PLANWRIGHT_ORCH_STATE_DIR`.
     pub marker_directory: Option<Utf8PathBuf>,
     /// What tells whether a forge could be asked.
@@ -81,23 +83,17 @@ impl RealWorld {
         &self.repository
     }
 
-    fn remote_head(&self) -> Option<BaseName> {
-        let options = RunOptions {
-            directory: Some(&self.repository.layout.primary),
-            timeout: REMOTE_HEAD_TIMEOUT,
-            ..RunOptions::default()
+    /// Fetches origin, unless that was done a moment ago, with the stamp of the checkout at `top`: the primary one, or a
+    /// linked worktree of it.
+    pub fn fetch_for(&self, top: &Utf8Path, terms: &FetchTerms) -> Fetch {
+        let clone = FetchedClone {
+            git: &self.repository.git,
+            layout: &self.repository.layout,
+            top,
+            state_directory: self.settings.fetch_directory.as_deref(),
+            program: self.settings.git.as_deref(),
         };
-        // A remote that does not answer names nothing; the local rules that follow decide or refuse.
-        let output = run_bounded(
-            self.settings.git.as_ref()?,
-            &["ls-remote", "--symref", "origin", "HEAD"],
-            &options,
-        )
-        .ok()?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let line = text.lines().find(|line| line.starts_with("ref: "))?;
-        let name = line.strip_prefix("ref: refs/heads/")?.split_whitespace().next()?;
-        BaseName::parse(name).ok()
+        fetch::fetch(&clone, terms)
     }
 
     fn runner_arguments(record: &DispatchRecord) -> Vec<String> {
@@ -138,7 +134,7 @@ impl World for RealWorld {
     }
 
     fn base(&self, configured: Option<&BaseName>) -> Result<Base, Fault> {
-        let remote_head = || self.remote_head();
+        let remote_head = || fetch::kept_head(&self.repository.layout);
         let question = BaseQuestion {
             environment: self.settings.base.as_deref(),
             configured,
@@ -168,7 +164,21 @@ impl World for RealWorld {
     }
 
     fn committed(&self, commit: &CommitId, spec: &SpecId, file: BundleFile) -> Observed<Vec<u8>> {
-        git::committed(&self.repository.git, commit, spec, file)
+        let repository = &self.repository;
+        let found = git::committed(&repository.git, commit, spec, file);
+        match (found, &self.settings.git) {
+            (Observed::Unknown(why), Some(program)) if promised::is_partial(&repository.git) => {
+                git::committed_at_origin(
+                    &repository.git,
+                    (program, &repository.layout.primary),
+                    commit,
+                    spec,
+                    file,
+                )
+                .unwrap_or(Observed::Unknown(why))
+            }
+            (found, _) => found,
+        }
     }
 
     fn worktree(&self, name: &UnitName) -> Observed<WorktreeFacts> {
@@ -209,6 +219,10 @@ impl World for RealWorld {
             Ok(None) => Observed::Absent(Why::new("it has no worktree")),
             Err(fault) => Observed::Unknown(Why::new(fault.to_string())),
         }
+    }
+
+    fn fetch(&mut self, terms: &FetchTerms) -> Fetch {
+        self.fetch_for(&self.repository.layout.primary, terms)
     }
 
     fn enter_window(&mut self, spec: &SpecId) -> Result<Race, Fault> {

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::derive::{SpecState, TaskState, derive};
-use orchestrate_core::evidence::{Base, BranchFacts, BranchSide, Evidence};
+use orchestrate_core::evidence::{AtOrigin, Base, BranchFacts, BranchSide, Evidence};
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{CommitId, Unit, UnitName};
 use orchestrate_core::observed::Observed;
@@ -129,7 +129,7 @@ fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<
     neighbours::stand_aside(world, situation, name)?;
     let (start, branch) = plan::start(branches, base, &facts)?;
     dependencies_are_in(world, graph, state, intent, &start, base)?;
-    if start != base.commit {
+    if start != *base.gated() {
         let older = |what: &str| NoDispatch::Halt(vec![outdated_worktree(name, &start, what)]);
         if holds_undone_work(branches) {
             return Err(older("it holds the work that was reverted"));
@@ -192,7 +192,7 @@ fn dependencies_are_in(
         };
         match world.contains(start, commit) {
             Observed::Known(true) => {}
-            Observed::Known(false) if *start != base.commit => {
+            Observed::Known(false) if start != base.gated() => {
                 let lacks = format!("it lacks the landed dependency {dependency}");
                 return Err(NoDispatch::Halt(vec![outdated_worktree(&intent.name, start, &lacks)]));
             }
@@ -201,7 +201,8 @@ fn dependencies_are_in(
                     dependency: dependency.clone(),
                     landed: commit.clone(),
                     start: start.clone(),
-                    base: base.name.to_string(),
+                    base: base.gated_name(),
+                    at_origin: base.origin == AtOrigin::Has,
                 }));
             }
             Observed::Absent(why) | Observed::Unknown(why) => return Err(NoDispatch::unread("its dependencies", why)),

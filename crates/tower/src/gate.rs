@@ -5,7 +5,7 @@
 
 use std::marker::PhantomData;
 
-use orchestrate_core::evidence::Base;
+use orchestrate_core::evidence::{AtOrigin, Base};
 use orchestrate_core::identifier::{CommitId, SpecId};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{BundleFile, Place};
@@ -15,6 +15,7 @@ use orchestrate_spec::BundleTexts;
 use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::brief::{Freshness, freshness, parse_sign_off};
 
+use crate::fetch::Fetched;
 use crate::lock::Held;
 use crate::preflight::{committed_texts, review_and_sign};
 
@@ -33,7 +34,7 @@ impl Passed<'_> {
     }
 }
 
-/// Passes the gate under the lock.
+/// Passes the gate under the lock. It compares with what was fetched, and takes the proof that it was.
 ///
 /// # Errors
 /// As [`compare`].
@@ -42,6 +43,7 @@ pub fn pass<'window>(
     world: &dyn World,
     base: &Base,
     working: &BundleTexts,
+    _: &Fetched,
 ) -> Result<Passed<'window>, NoDispatch> {
     let anchor = compare(world, held.spec(), base, working)?;
     Ok(Passed {
@@ -50,28 +52,35 @@ pub fn pass<'window>(
     })
 }
 
-/// Compares the sign-off on base with base's content and the working copy's, and returns the signed content's anchor.
+/// Compares the sign-off on base, where there is an origin on origin's, with the content there and the working copy's,
+/// and returns the signed content's anchor.
 ///
 /// # Errors
 /// The halt or hold, when they are not the same or cannot be read.
 pub fn compare(world: &dyn World, spec: &SpecId, base: &Base, working: &BundleTexts) -> Result<String, NoDispatch> {
-    let signed = match signed_content(world, spec, base, &base.commit) {
-        Err(NoDispatch::Halt(_)) if !is_brief_committed(world, spec, base) => {
+    if base.origin == AtOrigin::Lacks {
+        return Err(halt(HaltReason::NotAtOrigin {
+            base: base.name.to_string(),
+        }));
+    }
+    not_behind(world, spec, base)?;
+    let signed = match signed_content(world, spec, base, base.gated()) {
+        Err(NoDispatch::Halt(_)) if !is_brief_committed(world, spec, base.gated()) => {
             return Err(differs(spec, base));
         }
         other => other?,
     };
     let working = content_anchor(working).map_err(|error| sign_off_fault(spec, error.to_string()))?;
     if working == signed {
-        known_at_origin_too(world, spec, base).map(|()| signed)
+        Ok(signed)
     } else {
         Err(differs(spec, base))
     }
 }
 
-/// Holds the step when origin's base, as last fetched, has another version of the bundle that the local one lacks: the
-/// spec may have been changed or retired there.
-fn known_at_origin_too(world: &dyn World, spec: &SpecId, base: &Base) -> Result<(), NoDispatch> {
+/// Holds the step when origin's base has another version of the bundle, and the local base lacks it: the spec may have
+/// been changed, parked or retired there, and what is read here is the working copy (`contract/core.md §20.5`).
+fn not_behind(world: &dyn World, spec: &SpecId, base: &Base) -> Result<(), NoDispatch> {
     let Some(counterpart) = base
         .counterpart
         .as_ref()
@@ -104,16 +113,18 @@ fn known_at_origin_too(world: &dyn World, spec: &SpecId, base: &Base) -> Result<
 }
 
 fn differs(spec: &SpecId, base: &Base) -> NoDispatch {
+    let push = (base.origin == AtOrigin::Has).then(|| format!("git push origin {}", base.name));
     halt(HaltReason::WorkingCopyDiffers {
         spec: spec.to_string(),
-        base: base.name.to_string(),
+        base: base.gated_name(),
+        push,
     })
 }
 
-/// Tells a sign-off that is wrong from one that only has not been committed yet.
-fn is_brief_committed(world: &dyn World, spec: &SpecId, base: &Base) -> bool {
+/// Tells a sign-off that is wrong from one that only has not come there yet.
+fn is_brief_committed(world: &dyn World, spec: &SpecId, at: &CommitId) -> bool {
     let working = world.read(&Place::BundleFile(spec.clone(), BundleFile::KickoffBrief));
-    match (working, world.committed(&base.commit, spec, BundleFile::KickoffBrief)) {
+    match (working, world.committed(at, spec, BundleFile::KickoffBrief)) {
         (Reading::File { bytes, .. }, Observed::Known(committed)) => bytes == committed,
         (Reading::File { .. }, Observed::Absent(_)) => false,
         (_, _) => true,
@@ -132,7 +143,7 @@ pub(crate) fn signed_content(
         Observed::Absent(why) => return Err(sign_off_fault(spec, why.reason)),
         Observed::Unknown(why) => return Err(unread(why)),
     };
-    let at = format!("{} at {}", base.name, commit.short());
+    let at = format!("{} at {}", base.gated_name(), commit.short());
     let record = parse_sign_off(spec, &brief).map_err(|error| {
         halt(HaltReason::SignOff {
             spec: spec.to_string(),

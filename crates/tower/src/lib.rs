@@ -4,6 +4,7 @@
 
 pub mod apply;
 pub mod claims;
+pub mod fetch;
 mod fitness;
 pub mod gate;
 pub mod gather;

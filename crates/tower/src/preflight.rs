@@ -139,7 +139,7 @@ pub(crate) fn review_and_sign(spec: &SpecId) -> String {
 ///
 /// # Errors
 /// The reason of the first text that could not be read, or the text that the commit does not have.
-pub(crate) fn committed_texts(
+pub fn committed_texts(
     world: &dyn World,
     commit: &orchestrate_core::identifier::CommitId,
     spec: &SpecId,

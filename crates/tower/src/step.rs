@@ -17,6 +17,7 @@ use orchestrate_core::select::{Choice, Company, select_beside};
 use orchestrate_core::world::{Checkout, Fault, Spawned, World};
 use orchestrate_spec::Bundle;
 
+use crate::fetch::{self, FetchRequest};
 use crate::fitness::{Chosen, Situation, choose};
 use crate::gate;
 use crate::gather::{Question, gather};
@@ -39,6 +40,8 @@ pub struct StepRequest {
     pub base_branch: Option<BaseName>,
     /// What a person declared about the choice of the unit.
     pub declarations: Declarations,
+    /// How origin is fetched.
+    pub fetch: FetchRequest,
     /// Decide, and change nothing.
     pub dry_run: bool,
 }
@@ -234,6 +237,7 @@ fn decide_and_dispatch(
     asked: &mut Option<Observed<PullRequests>>,
 ) -> Result<StepOutcome, NoDispatch> {
     let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
+    let freshness = fetch::refresh(world, &request.fetch, request.dry_run);
     let survey = survey_graph(world, request, bundle.graph(), asked.as_ref()).map_err(machine)?;
     notes.extend(refused_trailers(&survey.evidence));
     let Survey { graph, evidence, state } = survey;
@@ -245,7 +249,9 @@ fn decide_and_dispatch(
         |unit| request.name_of(unit),
         &request.selection(&graph, &state),
         &BTreeSet::new(),
-    )?;
+    )
+    .inspect_err(|_| notes.extend(freshness.note()))?;
+    let fetched = freshness.require(&request.fetch)?;
     let signed = gate::compare(world, &request.spec, &evidence.base, &texts)?;
     let situation = Situation {
         request,
@@ -284,6 +290,7 @@ fn decide_and_dispatch(
         texts: &texts,
         intent: &intent,
         pull_requests: &evidence.pull_requests,
+        fetched: &fetched,
         launch: launch.order,
     };
     let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {

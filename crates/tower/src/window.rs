@@ -12,6 +12,7 @@ use orchestrate_core::world::World;
 use orchestrate_spec::BundleTexts;
 
 use crate::apply::{Seen, Stopped, apply};
+use crate::fetch::Fetched;
 use crate::fitness::{Fit, Situation, choose};
 use crate::gate;
 use crate::gather::{Question, gather, launch_record};
@@ -26,6 +27,7 @@ pub(crate) struct Order<'a> {
     pub(crate) texts: &'a BundleTexts,
     pub(crate) intent: &'a Intent,
     pub(crate) pull_requests: &'a Observed<PullRequests>,
+    pub(crate) fetched: &'a Fetched,
     pub(crate) launch: LaunchOrder,
 }
 
@@ -49,7 +51,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     };
     let evidence = gather(world, &question);
     let state = derive(&graph, &evidence);
-    let passed = gate::pass(held, world, &base, &texts)?;
+    let passed = gate::pass(held, world, &base, &texts, order.fetched)?;
     let situation = Situation {
         request,
         graph: &graph,

@@ -5,14 +5,17 @@
 #![expect(clippy::print_stdout, reason = "the numbers of a run are its result")]
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use orchestrate_core::declaration::Declarations;
+use orchestrate_core::fetch::FetchTerms;
 use orchestrate_core::identifier::{BackendName, Pair, SpecId, TaskId, UnitName};
 use orchestrate_core::plan::HaltReason;
 use orchestrate_core::record::dispatch::{LaunchManner, LaunchOrder};
 use orchestrate_core::world::World;
 use orchestrate_spec::Bundle;
 use orchestrate_testkit::simulation::{Scenario, Statistics, Tower, TowerEnd, run_many};
+use orchestrate_tower::fetch::FetchRequest;
 use orchestrate_tower::step::{Launch, Launcher, StepOutcome, StepRequest, step};
 
 /// Schedules of each scenario; together at least 100,000.
@@ -75,6 +78,15 @@ fn declaring(declarations: fn(&dyn World) -> Declarations) -> Tower {
             stale_marker_seconds: 900,
             base_branch: None,
             declarations: declarations(world),
+            fetch: FetchRequest {
+                terms: FetchTerms {
+                    fresh_seconds: 0,
+                    attempts: 1,
+                    pause: Duration::ZERO,
+                    future_is_fresh: false,
+                },
+                park_after: 3,
+            },
             dry_run: false,
         };
         match step(world, &request, &AnyWorker).outcome {

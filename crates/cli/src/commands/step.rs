@@ -13,6 +13,7 @@ use crate::arguments::{Format, StepArguments};
 use crate::commands::report;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::fetch_terms::Caller;
 use crate::printer::Printer;
 use crate::session::Session;
 use crate::settings;
@@ -45,6 +46,9 @@ pub(crate) fn advance(
         Some(spec) => spec.clone(),
         None => session.resolve_spec(arguments.spec.as_deref())?,
     };
+    if let (_, Some(note)) = session.fetch_terms(Caller::Step) {
+        printer.talk_once(&format!("note: {note}"));
+    }
     let mut request = session.request(spec, arguments.dry_run);
     request.declarations = request
         .declarations

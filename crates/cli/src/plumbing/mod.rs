@@ -5,6 +5,7 @@ mod anchor;
 mod catalog;
 mod config_get;
 mod config_knob;
+mod dispatch_fetch;
 mod ledger;
 mod lock;
 mod marker;
@@ -35,6 +36,7 @@ const FAIL_CLOSED: u8 = 2;
 const NAMES: &[&str] = &[
     "check-ledger",
     "config-get",
+    "dispatch-fetch",
     "migrate-format-version",
     "orchestrate-lock",
     "orchestrate-marker",
@@ -70,6 +72,11 @@ pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Print
             built_in,
             name,
         } => rule_doc::run(&name, explain, built_in, environment, printer),
+        Plumbing::DispatchFetch {
+            spec,
+            best_effort,
+            repository_root,
+        } => dispatch_fetch::run(spec.as_deref(), best_effort, &repository_root, environment, printer),
         Plumbing::OrchestrateState { spec_directory } => state::run(&spec_directory, environment, printer),
         Plumbing::OrchestrateSelect {
             critical_path,

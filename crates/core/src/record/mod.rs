@@ -3,6 +3,8 @@
 //! The bytes are the host's to move; what they mean is decided here.
 
 pub mod dispatch;
+pub mod fetch;
+pub mod fetch_stamp;
 pub mod launch;
 pub mod lock_owner;
 pub mod marker;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::content::Content;
-use orchestrate_core::evidence::{Base, BaseSource, BranchFacts, BranchSide, Evidence, History, Lease, UnitRecords};
+use orchestrate_core::evidence::{
+    AtOrigin, Base, BaseSource, BranchFacts, BranchSide, Evidence, History, Lease, UnitRecords,
+};
 use orchestrate_core::identifier::{BackendName, BaseName, CommitId, Nonce, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
@@ -288,6 +290,7 @@ pub(crate) fn evidence(forge: Forge, trailer: Trailer, branch: Branch, worker: W
             source: BaseSource::OnlyCandidate,
             commit: commit('a'),
             counterpart: None,
+            origin: AtOrigin::NotAsked,
         },
         history: if trailer == Trailer::Unknown {
             Observed::Unknown(why())

@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::scrubbed;
 
-/// How long what a program wrote may take to arrive after its end. Only a process that it left behind, and that still
+/// How long a program that is told to end may take to tidy up, and what it wrote to arrive after its end. Only a process that it left behind, and that still
 /// holds its output open, makes us wait so long: everything the program itself wrote is in the pipe by then.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -110,7 +110,7 @@ pub fn run_bounded<A: AsRef<OsStr>>(
     watch_end(&child, sender);
     let finished = await_end(&receiver, options.timeout);
     if finished.is_err() {
-        kill_group(&child);
+        end_group(&child, &receiver);
     }
     let status = child.wait().map_err(|error| fault(error.to_string()))?;
     finished.map_err(fault)?;
@@ -246,9 +246,19 @@ fn await_end(receiver: &Receiver<Event>, timeout: Duration) -> Result<(), String
     Ok(())
 }
 
-fn kill_group(child: &Child) {
+/// Ends the program and all it started. It is asked first: git takes its lock files with it when it may, and one that it
+/// leaves behind stops every later run.
+fn end_group(child: &Child, receiver: &Receiver<Event>) {
     // The group's leader is not waited for yet, so the id is still its own. No such group means it is gone already.
-    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    let group = Pid::from_child(child);
+    let _ = kill_process_group(group, Signal::TERM);
+    let deadline = Instant::now() + LAST_WORDS;
+    while let Ok(event) = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        if matches!(event, Event::Ended) {
+            break;
+        }
+    }
+    let _ = kill_process_group(group, Signal::KILL);
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use orchestrate_core::fetch::Fetch;
 use orchestrate_core::identifier::{CommitId, SpecId, UnitName};
 use orchestrate_core::place::{LockDirectory, Place};
 use orchestrate_core::record::lock_owner::LockOwner;
@@ -24,6 +25,28 @@ impl Universe {
         if self.hosts[host].windows.get(spec) == Some(&tower) {
             self.hosts[host].windows.remove(spec);
         }
+    }
+
+    /// Fetches. What is fetched from may lag behind origin and says nothing of it.
+    pub(super) fn do_fetch(&mut self, tower: usize) -> Fetch {
+        let Some(origin) = &self.origin else {
+            return Fetch::NoRemote;
+        };
+        let branches = origin.len();
+        let host = self.minds[tower].host;
+        let lags = self.random.chance(self.faults.not_applied * 2);
+        self.statistics.fetches += 1;
+        self.statistics.fetches_behind += u64::from(lags);
+        self.bring(host, if lags { 0 } else { branches });
+        Fetch::Fetched
+    }
+
+    /// Fetches some of the branches.
+    pub(super) fn tear_fetch(&mut self, tower: usize) {
+        let branches = self.origin.as_ref().map_or(0, std::collections::BTreeMap::len);
+        let host = self.minds[tower].host;
+        let some = self.random.below(branches + 1);
+        self.bring(host, some);
     }
 
     pub(super) fn do_create_directory(&mut self, tower: usize, place: &Place) -> Result<(), Fault> {

@@ -41,7 +41,7 @@ enum Fate {
 }
 
 impl SimulatedWorld<'_> {
-    fn runs(&self) -> bool {
+    pub(super) fn runs(&self) -> bool {
         self.universe.borrow().runs(self.tower)
     }
 

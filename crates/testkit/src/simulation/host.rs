@@ -73,6 +73,8 @@ pub(super) struct Host {
     /// The reflog: where each branch was last set without a commit being made on it.
     pub(super) moved_to: BTreeMap<String, CommitIndex>,
     pub(super) objects: CommitSet,
+    /// How many fetches have failed in a row.
+    pub(super) failed_fetches: u32,
     pub(super) worktrees: BTreeMap<UnitName, Worktree>,
     /// Who holds the kernel's window lock of a bundle, by tower number.
     pub(super) windows: BTreeMap<SpecId, usize>,
@@ -82,10 +84,13 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub(super) fn new(number: usize, root: CommitIndex) -> Self {
+    pub(super) fn new(number: usize, root: CommitIndex, has_origin: bool) -> Self {
         let mut objects = CommitSet::default();
         objects.insert(root);
-        let refs = [(BASE, root), (COUNTERPART, root)].map(|(name, at)| (name.to_owned(), at));
+        let mut refs = BTreeMap::from([(BASE.to_owned(), root)]);
+        if has_origin {
+            refs.insert(COUNTERPART.to_owned(), root);
+        }
         Self {
             name: format!("host-{number}"),
             boots: 1,
@@ -93,9 +98,10 @@ impl Host {
             clock_offset: 0,
             files: BTreeMap::new(),
             debris: BTreeMap::new(),
-            refs: refs.into(),
+            refs,
             moved_to: BTreeMap::new(),
             objects,
+            failed_fetches: 0,
             worktrees: BTreeMap::new(),
             windows: BTreeMap::new(),
             processes: BTreeMap::new(),

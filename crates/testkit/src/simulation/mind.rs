@@ -14,6 +14,8 @@ use super::obstacles::Obstacle;
 /// One question to the World, with everything that tells it from others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Query {
+    /// What origin has, which a fetch brings.
+    Origin,
     Base,
     History,
     Branches,
@@ -25,7 +27,11 @@ pub(super) enum Query {
     Leases,
     Lease(Unit),
     Occupants(UnitName),
-    Liveness { host: String, pid: u32, start: u64 },
+    Liveness {
+        host: String,
+        pid: u32,
+        start: u64,
+    },
     Read(Place),
     List(Place),
 }
@@ -43,7 +49,8 @@ impl Query {
     /// process is known, and a lock's `owner` where the lock is broken.
     pub(super) fn bears_on(&self, name: &UnitName) -> bool {
         match self {
-            Self::Base
+            Self::Origin
+            | Self::Base
             | Self::History
             | Self::Branches
             | Self::PullRequests
@@ -91,6 +98,7 @@ impl Query {
 impl fmt::Display for Query {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Origin => formatter.write_str("what origin has"),
             Self::Base => formatter.write_str("the base"),
             Self::History => formatter.write_str("the history of base"),
             Self::Branches => formatter.write_str("the task branches"),
@@ -158,7 +166,8 @@ impl Mind {
             host,
             identity,
             running: true,
-            unread: BTreeSet::new(),
+            // Nobody has fetched for it yet.
+            unread: BTreeSet::from([Query::Origin]),
             latest: None,
             tenure: None,
             lock_seen: None,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use orchestrate_core::evidence::{Base, BaseSource, BranchFacts, BranchSide, History, Lease};
+use orchestrate_core::evidence::{AtOrigin, Base, BaseSource, BranchFacts, BranchSide, History, Lease};
 use orchestrate_core::identifier::{BaseName, CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{BundleFile, Place};
@@ -92,6 +92,11 @@ impl Universe {
             source,
             commit,
             counterpart: id(COUNTERPART),
+            origin: if refs.contains_key(COUNTERPART) {
+                AtOrigin::Has
+            } else {
+                AtOrigin::NotAsked
+            },
         })
     }
 

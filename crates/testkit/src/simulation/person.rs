@@ -128,24 +128,30 @@ impl Universe {
 
     /// Pushes a task branch as it is here.
     pub(super) fn push_branch(&mut self, host: usize, name: &UnitName) {
-        let Some(tip) = self.hosts[host].refs.get(&name.reference()).copied() else {
+        let tip = self.hosts[host].refs.get(&name.reference()).copied();
+        let (Some(tip), Some(origin)) = (tip, &mut self.origin) else {
             return;
         };
-        self.origin.insert(name.reference(), tip);
+        origin.insert(name.reference(), tip);
         let tracking = format!("refs/remotes/origin/{}", name.branch());
         self.hosts[host].refs.insert(tracking, tip);
     }
 
     pub(super) fn fetch(&mut self, host: usize) {
         let before = self.hosts[host].refs.clone();
-        for (reference, tip) in &self.origin {
+        self.bring(host, usize::MAX);
+        if self.hosts[host].refs != before {
+            self.note_person(host, || "fetches".to_owned());
+        }
+    }
+
+    /// Brings that many of origin's branches to the host, in the order of their names.
+    pub(super) fn bring(&mut self, host: usize, most: usize) {
+        for (reference, tip) in self.origin.iter().flatten().take(most) {
             let short = reference.strip_prefix("refs/heads/").unwrap_or(reference);
             let clone = &mut self.hosts[host];
             clone.objects.add_all(&self.commits.get(*tip).history);
             clone.refs.insert(format!("refs/remotes/origin/{short}"), *tip);
-        }
-        if self.hosts[host].refs != before {
-            self.note_person(host, || "fetches".to_owned());
         }
     }
 
@@ -170,7 +176,9 @@ impl Universe {
         }
         self.set_base(host, tip);
         self.hosts[host].refs.insert(COUNTERPART.to_owned(), tip);
-        self.origin.insert(BASE.to_owned(), tip);
+        if let Some(origin) = &mut self.origin {
+            origin.insert(BASE.to_owned(), tip);
+        }
         self.note_person(host, || format!("pulls and pushes main at {tip}"));
     }
 

@@ -23,6 +23,12 @@ pub struct Statistics {
     pub applied_but_failed: u64,
     /// Effects that happened in part.
     pub torn: u64,
+    /// Fetches that origin answered.
+    pub fetches: u64,
+    /// Fetches that brought nothing although origin had more.
+    pub fetches_behind: u64,
+    /// Fetches reported failed, done or not.
+    pub fetches_failed: u64,
     /// Towers killed.
     pub kills: u64,
     /// Hosts restarted.
@@ -70,6 +76,9 @@ impl AddAssign for Statistics {
             (&mut self.not_applied, other.not_applied),
             (&mut self.applied_but_failed, other.applied_but_failed),
             (&mut self.torn, other.torn),
+            (&mut self.fetches, other.fetches),
+            (&mut self.fetches_behind, other.fetches_behind),
+            (&mut self.fetches_failed, other.fetches_failed),
             (&mut self.kills, other.kills),
             (&mut self.restarts, other.restarts),
             (&mut self.runners, other.runners),
@@ -99,7 +108,7 @@ impl fmt::Display for Statistics {
         write!(
             formatter,
             "{} schedules, {} steps, {} reads ({} unknown), {} effects ({} not applied, {} reported failed, {} torn), \
-             {} kills, {} restarts, {} locks ({} broken, {} lost to peers), {} runners ({} worked, {} of them on pairs, {} refused), \
+             {} fetches ({} behind, {} failed), {} kills, {} restarts, {} locks ({} broken, {} lost to peers), {} runners ({} worked, {} of them on pairs, {} refused), \
              {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
              at most {} rounds to converge",
             self.schedules,
@@ -110,6 +119,9 @@ impl fmt::Display for Statistics {
             self.not_applied,
             self.applied_but_failed,
             self.torn,
+            self.fetches,
+            self.fetches_behind,
+            self.fetches_failed,
             self.kills,
             self.restarts,
             self.locks,

@@ -26,7 +26,8 @@ pub(super) struct Universe {
     /// Whether the faults have stopped: everything that runs now runs to its end.
     pub(super) calm: bool,
     pub(super) commits: Commits,
-    pub(super) origin: BTreeMap<String, CommitIndex>,
+    /// What origin has; none where there is no origin.
+    pub(super) origin: Option<BTreeMap<String, CommitIndex>>,
     pub(super) hosts: Vec<Host>,
     /// The schedule's clock, in seconds since the epoch.
     pub(super) clock: i64,
@@ -49,12 +50,14 @@ impl Universe {
         let mut commits = Commits::default();
         let root = commits.add(&[], b"root", &scenario.bundles[bundle].spec);
         let count = random.between(*scenario.hosts.start(), *scenario.hosts.end());
-        let hosts = (1..=count).map(|number| Host::new(number, root)).collect();
+        // Several hosts have an origin between them; one may work without.
+        let has_origin = count > 1 || random.chance(600);
+        let hosts = (1..=count).map(|number| Host::new(number, root, has_origin)).collect();
         Self {
             bundle,
             faults,
             calm: false,
-            origin: BTreeMap::from([(BASE.to_owned(), root)]),
+            origin: has_origin.then(|| BTreeMap::from([(BASE.to_owned(), root)])),
             commits,
             hosts,
             clock: 1_796_000_000 + random.seconds(0, 86_400),
@@ -190,7 +193,7 @@ impl Universe {
     pub(super) fn reachable(&self) -> CommitSet {
         let mut reachable = CommitSet::default();
         let local = self.hosts.iter().flat_map(|host| host.refs.values());
-        for tip in local.chain(self.origin.values()) {
+        for tip in local.chain(self.origin.iter().flat_map(BTreeMap::values)) {
             reachable.add_all(&self.commits.get(*tip).history);
         }
         reachable

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::content::Content;
 use orchestrate_core::evidence::{Base, History, Lease};
+use orchestrate_core::fetch::{Fetch, FetchTerms};
 use orchestrate_core::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{BundleFile, Place};
@@ -158,6 +159,41 @@ impl World for SimulatedWorld<'_> {
         self.observe(Query::Occupants(name.clone()), |universe, host| {
             Observed::Known(universe.true_occupants(host, name))
         })
+    }
+
+    fn fetch(&mut self, _terms: &FetchTerms) -> Fetch {
+        let fetched = self.act(
+            || "fetch origin".to_owned(),
+            |universe, tower| {
+                universe.judge_outside_lock(tower, "fetches");
+                Ok(universe.do_fetch(tower))
+            },
+            Universe::tear_fetch,
+        );
+        if !self.runs() {
+            return Fetch::Failed {
+                why: Why::new("the process is dead"),
+                in_a_row: 1,
+            };
+        }
+        let host = self.host();
+        let mut universe = self.universe.borrow_mut();
+        match fetched {
+            Ok(fetch) => {
+                universe.hosts[host].failed_fetches = 0;
+                universe.minds[self.tower].unread.remove(&Query::Origin);
+                fetch
+            }
+            Err(fault) => {
+                universe.minds[self.tower].unread.insert(Query::Origin);
+                universe.statistics.fetches_failed += 1;
+                universe.hosts[host].failed_fetches += 1;
+                Fetch::Failed {
+                    why: Why::new(fault.to_string()),
+                    in_a_row: universe.hosts[host].failed_fetches,
+                }
+            }
+        }
     }
 
     fn enter_window(&mut self, spec: &SpecId) -> Result<Race, Fault> {

@@ -2,10 +2,12 @@
 //! first and convict every other.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use orchestrate_core::declaration::Declarations;
 use orchestrate_core::derive::{SpecState, derive};
 use orchestrate_core::evidence::{Evidence, Lease};
+use orchestrate_core::fetch::{Fetch, FetchTerms};
 use orchestrate_core::graph::{Effort, TaskGraph, TaskNode};
 use orchestrate_core::identifier::{BackendName, CommitId, SpecId, TaskId, UnitName};
 use orchestrate_core::observed::{Observed, Why};
@@ -53,6 +55,8 @@ pub(super) enum Flaw {
     WritesTheBundle,
     MovesEveryBranch,
     NeverReusesWorktrees,
+    FetchesNothing,
+    IgnoresFailedFetches,
     Panics,
 }
 
@@ -75,6 +79,13 @@ pub(super) fn stop<T>(why: impl Into<String>) -> Result<T, Stop> {
     Err(Stop(why.into()))
 }
 
+const TERMS: FetchTerms = FetchTerms {
+    fresh_seconds: 0,
+    attempts: 1,
+    pause: Duration::ZERO,
+    future_is_fresh: false,
+};
+
 /// One step.
 pub(super) fn step(world: &mut dyn World, flaw: Flaw) -> TowerEnd {
     match attempt(world, flaw) {
@@ -86,6 +97,12 @@ pub(super) fn step(world: &mut dyn World, flaw: Flaw) -> TowerEnd {
 fn attempt(world: &mut dyn World, flaw: Flaw) -> Result<UnitName, Stop> {
     let spec = SpecId::parse("demo").map_err(|fault| Stop(fault.to_string()))?;
     let graph = graph(world, &spec)?;
+    if flaw != Flaw::FetchesNothing
+        && let Fetch::Failed { why, .. } = world.fetch(&TERMS)
+        && flaw != Flaw::IgnoresFailedFetches
+    {
+        return Err(why.into());
+    }
     let before = choose(world, &spec, &graph, flaw)?;
     assert!(flaw != Flaw::Panics, "a tower with a slip");
     if flaw == Flaw::WritesTheBundle {

@@ -99,6 +99,8 @@ fn every_flaw_is_convicted() {
         (Flaw::WritesTheBundle, &standard, &[Law::Bundle]),
         (Flaw::MovesEveryBranch, &standard, &[Law::Work]),
         (Flaw::NeverReusesWorktrees, &standard, &[Law::Convergence]),
+        (Flaw::FetchesNothing, &standard, &[Law::Unknown]),
+        (Flaw::IgnoresFailedFetches, &standard, &[Law::Unknown]),
         (Flaw::Panics, &standard, &[Law::Panic]),
     ];
     let mut wrong = Vec::new();
