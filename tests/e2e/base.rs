@@ -79,6 +79,8 @@ fn the_variable_wins_over_the_key_and_the_key_over_origin() {
         let _ = sandbox.git(&["switch", "--quiet", "--create", name, "main"]);
         let _ = sandbox.commit_all(name);
     }
+    let _ = sandbox.git(&["push", "--quiet", "origin", "by-key", "by-variable"]);
+    let _ = sandbox.git(&["branch", "only-here"]);
     let _ = sandbox.git(&["switch", "--quiet", "main"]);
     let would = |variables: &[(&str, &str)]| {
         let output = sandbox.orchestrate_with(
@@ -100,6 +102,16 @@ fn the_variable_wins_over_the_key_and_the_key_over_origin() {
         let output = sandbox.orchestrate_with(&sandbox.repository(), &["alpha"], &[("PLANWRIGHT_BASE_REF", bad)]);
         let _ = output.exits(1).says("cannot resolve the base branch");
     }
+    // Nobody else sees what only this clone has: no pull request could be made against it.
+    let _ = sandbox
+        .orchestrate_with(
+            &sandbox.repository(),
+            &["alpha"],
+            &[("PLANWRIGHT_BASE_REF", "only-here")],
+        )
+        .exits(4)
+        .says("origin has no branch only-here")
+        .says("hint: push it: git push origin only-here");
     let variables = [("PLANWRIGHT_BASE_REF", "by-variable")];
     assert_eq!(
         dispatched(&sandbox, &variables),
@@ -121,11 +133,18 @@ fn origins_head_names_the_base_known_here_or_asked_for() {
             .json()["base"]
             .clone()
     };
-    assert_eq!(would(), "trunk", "asked for");
+    // Nothing here names it before origin was asked, which a dry run never does.
+    let unasked = sandbox.orchestrate(&["alpha", "--dry-run"]).exits(1);
+    let _ = unasked.says("cannot resolve the base branch");
+    let _ = sandbox.orchestrate(&["plumbing", "dispatch-fetch", "."]).exits(0);
+    let _ = sandbox.git(&["update-ref", "-d", "refs/remotes/origin/HEAD"]);
+    assert_eq!(would(), "trunk", "asked for, and kept");
     let _ = sandbox.git(&["remote", "set-head", "origin", "--auto"]);
     let _ = sandbox.git(&["remote", "set-url", "origin", "/no/such/place"]);
     assert_eq!(would(), "trunk", "known here");
     let _ = sandbox.git(&["remote", "set-head", "origin", "--delete"]);
+    assert_eq!(would(), "trunk", "still kept");
+    let _ = sandbox.shell("rm -r .git/orchestrate/fetch").exits(0);
     let _ = sandbox.orchestrate(&["alpha"]).exits(1).says("hint: ");
 }
 

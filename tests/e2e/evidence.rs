@@ -246,7 +246,7 @@ fn a_branch_pushed_from_another_clone_is_in_progress() {
     let _ = sandbox.git_in(&clone, &["switch", "--quiet", "--create", BRANCH]);
     let _ = sandbox.commit_all_in(&clone, "work elsewhere");
     let _ = sandbox.git_in(&clone, &["push", "--quiet", "origin", BRANCH]);
-    let _ = sandbox.git(&["fetch", "--quiet", "origin"]);
+    let _ = sandbox.orchestrate(&["plumbing", "dispatch-fetch", "."]).exits(0);
     assert_eq!(
         state_of(&sandbox, "1"),
         "in progress: 1 commit on origin's task-1, not on main"
@@ -346,27 +346,43 @@ fn in_a_shallow_clone_an_absent_trailer_is_unknown_and_a_present_one_counts() {
     assert_eq!(sandbox.starts(), [""; 0]);
 }
 
-/// Verifies REQ-D1.3.
-#[test]
-fn a_dependency_that_landed_only_at_origin_holds_until_main_has_it() {
+/// A sandbox with an origin, and two tasks in a row.
+fn chain_with_origin() -> Sandbox {
     let bundle = BundleFixture::new("alpha")
         .task("1", "first", &[], "1 day")
         .task("2", "second", &["1"], "1 day");
     let sandbox = sandbox(&bundle);
     sandbox.add_origin();
+    sandbox
+}
+
+/// Verifies REQ-D1.3.
+#[test]
+fn what_landed_at_origin_is_fetched_and_built_upon_while_the_local_main_stays() {
+    let sandbox = chain_with_origin();
     let clone = sandbox.clone_origin("clone", &[]);
-    let _ = sandbox.commit_all_in(&clone, "part 1\n\nPlanwright-Task: alpha/1\n");
+    let landed = sandbox.commit_all_in(&clone, "part 1\n\nPlanwright-Task: alpha/1\n");
     let _ = sandbox.git_in(&clone, &["push", "--quiet", "origin", "main"]);
-    let _ = sandbox.git(&["fetch", "--quiet", "origin"]);
-    let before = sandbox.listing();
+    let main = sandbox.commit_of("refs/heads/main");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 2");
+    sandbox.wait_for_worker("alpha", "2");
+    assert_eq!(sandbox.starts(), ["alpha 2"]);
+    assert_eq!(sandbox.commit_of("refs/heads/planwright/alpha/task-2"), landed);
+    assert_eq!(sandbox.commit_of("refs/heads/main"), main);
+}
+
+/// Verifies REQ-D1.3.
+#[test]
+fn a_dependency_that_landed_only_here_holds_until_origin_has_it() {
+    let sandbox = chain_with_origin();
+    let _ = sandbox.commit_all("part 1\n\nPlanwright-Task: alpha/1\n");
     check!(sandbox, sandbox.orchestrate(&["alpha", "--detailed-exitcode"]), @r"
         exit 12
         --- out
-        held: dependency 1 landed in [SHORT], which is not in main at [SHORT]; nothing was dispatched
-        hint: update your local main: git pull --ff-only where it is checked out, git fetch origin main:main elsewhere
+        held: dependency 1 landed in [SHORT], which is not in origin's main at [SHORT]; nothing was dispatched
+        hint: bring it there: merge its pull request, or push the branch it landed on
         ");
-    check!(sandbox, sandbox.changes_since(&before).join("\n"), @"");
-    let _ = sandbox.git(&["pull", "--quiet", "--ff-only", "origin", "main"]);
+    let _ = sandbox.git(&["push", "--quiet", "origin", "main"]);
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 2");
     sandbox.wait_for_worker("alpha", "2");
     assert_eq!(sandbox.starts(), ["alpha 2"]);

@@ -26,6 +26,8 @@ fn with_each_gh(bundle: &BundleFixture, test: impl Fn(&Forge)) {
     for gh in found {
         let sandbox = sandbox(bundle);
         sandbox.add_origin();
+        // What it is fetched from is there only now: no test here waits for a network.
+        let _ = sandbox.orchestrate(&["plumbing", "dispatch-fetch", "."]).exits(0);
         let push_url = sandbox.root().join("origin.git");
         let _ = sandbox.git(&["remote", "set-url", "--push", "origin", push_url.as_str()]);
         let _ = sandbox.git(&["remote", "set-url", "origin", "https://github.com/o/r.git"]);
@@ -48,7 +50,11 @@ fn with_each_gh(bundle: &BundleFixture, test: impl Fn(&Forge)) {
 impl Forge {
     fn run(&self, arguments: &[&str]) -> Output {
         let settings = self.sandbox.root().join("gh");
-        let variables = [("GH_CONFIG_DIR", settings.as_str()), ("GH_TOKEN", "dummy")];
+        let variables = [
+            ("GH_CONFIG_DIR", settings.as_str()),
+            ("GH_TOKEN", "dummy"),
+            ("PLANWRIGHT_DISPATCH_FETCH_TTL", "86400"),
+        ];
         self.sandbox
             .orchestrate_with(&self.sandbox.repository(), arguments, &variables)
     }
@@ -112,6 +118,7 @@ fn a_merged_pull_request_lands_a_unit_that_git_alone_does_not_show() {
         // Squashed by a person who changed it on the way and left no trailer.
         forge.sandbox.write("work/1.txt", "work, reviewed\n");
         let squash = forge.sandbox.commit_all("first part (#4)");
+        let _ = forge.sandbox.git(&["push", "--quiet", "origin", "main"]);
         assert!(forge.state_of("1").starts_with("in progress: 1 commit on task-1"));
         forge.says("1", vec![merged(4, &head, &squash)]);
         assert_eq!(forge.state_of("1"), format!("landed: PR #4 merged in {}", &squash[..7]));

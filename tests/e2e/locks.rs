@@ -4,7 +4,6 @@ use std::fs;
 
 use orchestrate_core::process::ProcessIdentity;
 use orchestrate_core::record::lock_owner::{LockKind, LockOwner};
-use orchestrate_e2e::running::kill_process_and_wait;
 use orchestrate_e2e::sandbox::Sandbox;
 use orchestrate_host::identity;
 
@@ -224,15 +223,35 @@ fn the_lock_of_another_host_or_of_the_plumbing_is_not_broken_before_its_time() {
     }
 }
 
+/// Returns when a bundle's lock has been published. `act` causes that, and is called once it is watched for.
+fn await_lock<T>(sandbox: &Sandbox, act: impl FnOnce() -> T) -> T {
+    use rustix::fs::inotify;
+    let watcher = inotify::init(inotify::CreateFlags::CLOEXEC).expect("a watcher");
+    let directory = sandbox.path("specs/alpha");
+    inotify::add_watch(&watcher, directory.as_std_path(), inotify::WatchFlags::MOVED_TO).expect("watched");
+    let acted = act();
+    let mut buffer = [std::mem::MaybeUninit::uninit(); 4096];
+    let mut events = inotify::Reader::new(&watcher, &mut buffer);
+    loop {
+        let event = events.next().expect("an event");
+        if event.file_name() == Some(c".orchestrate.lock") {
+            return acted;
+        }
+    }
+}
+
 /// Verifies REQ-A1.6.
 #[test]
 fn a_tower_killed_inside_the_window_blocks_nobody() {
     let sandbox = sandbox(&alpha());
-    sandbox.add_origin();
-    // Origin's HEAD is asked for before the lock is taken, and again under it.
-    sandbox.intercept_git("ls-remote", 2);
-    let tower = sandbox.start(&["alpha"]);
-    let gate = sandbox.worker_at_gate("git");
+    // The log of the branch is a pipe that nobody reads: who makes the branch waits there, inside the window.
+    let logs = sandbox.path(".git/logs/refs/heads/planwright/alpha");
+    fs::create_dir_all(&logs).expect("a directory");
+    let log = logs.join("task-1");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    let pipe = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, log.as_std_path(), pipe, mode, 0).expect("a pipe");
+    let tower = await_lock(&sandbox, || sandbox.start(&["alpha"]));
     assert!(sandbox.path(LOCK).join("owner").is_file(), "the window is open");
     let _ = sandbox
         .orchestrate(&["alpha", "--detailed-exitcode"])
@@ -246,8 +265,7 @@ fn a_tower_killed_inside_the_window_blocks_nobody() {
     );
 
     tower.kill();
-    kill_process_and_wait(sandbox.intercepted());
-    drop(gate);
+    fs::remove_file(&log).expect("the pipe is removed");
     assert!(
         sandbox.path(LOCK).join("owner").is_file(),
         "a kill leaves the lock behind"

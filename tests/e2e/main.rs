@@ -18,6 +18,7 @@ mod disks;
 mod doctrine;
 mod documents;
 mod evidence;
+mod fetch;
 mod forge;
 mod graph;
 mod hostile;

@@ -80,6 +80,9 @@ fn a_submodule_cannot_choose_a_program() {
     let clone = sandbox.clone_origin("clone", &["--recurse-submodules"]);
     assert!(clone.join(".claude/planwright.local.yml").is_file());
     for checkout in [sandbox.repository(), clone] {
+        let _ = sandbox
+            .orchestrate_in(&checkout, &["plumbing", "dispatch-fetch", "."])
+            .exits(0);
         let before = Listing::of(&checkout);
         let _ = sandbox
             .orchestrate_in(&checkout, &["alpha", "--backend", "command"])

@@ -7,6 +7,8 @@ use orchestrate_core::identifier::printable;
 
 use crate::environment::FetchVariables;
 
+/// How long one attempt may take: the reference has no bound, and a tower must have one.
+const ATTEMPT_LIMIT: Duration = Duration::from_secs(60);
 /// How often a failed fetch is tried again, unless a variable says otherwise.
 const RETRIES: u32 = 2;
 /// The pause before that, in seconds.
@@ -53,6 +55,7 @@ pub(crate) fn fetch_terms(
     let terms = FetchTerms {
         fresh_seconds,
         attempts: retries.saturating_add(1),
+        attempt_limit: ATTEMPT_LIMIT,
         pause: Duration::from_secs(number(&variables.pause_seconds).unwrap_or(PAUSE_SECONDS)),
         future_is_fresh: caller != Caller::Step,
     };

@@ -11,6 +11,8 @@ pub struct FetchTerms {
     pub fresh_seconds: i64,
     /// How often origin is asked before it counts as failed, at least once.
     pub attempts: u32,
+    /// How long one attempt may take.
+    pub attempt_limit: Duration,
     /// The pause between two attempts.
     pub pause: Duration,
     /// Whether a stamp of the future counts as fresh, as the reference's verb has it. A tower, whose clock may have

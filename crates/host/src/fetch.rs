@@ -26,8 +26,6 @@ use crate::layout::Layout;
 use crate::process::{Output, RunOptions, run_bounded};
 use crate::{clock, worktree};
 
-/// How long one attempt may take.
-const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long origin may take to name its HEAD.
 const REMOTE_HEAD_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -147,7 +145,7 @@ fn attempts(clone: &FetchedClone<'_>, terms: &FetchTerms) -> Result<(), Why> {
         if attempt > 0 {
             pause(terms.pause);
         }
-        match attempt_once(clone) {
+        match attempt_once(clone, terms.attempt_limit) {
             Ok(()) => return Ok(()),
             Err(why) => last = why,
         }
@@ -163,14 +161,14 @@ fn pause(length: Duration) {
     thread::sleep(length);
 }
 
-fn attempt_once(clone: &FetchedClone<'_>) -> Result<(), Why> {
+fn attempt_once(clone: &FetchedClone<'_>, limit: Duration) -> Result<(), Why> {
     let Some(program) = clone.program else {
         return Err(Why::new("git is not on the search path")
             .with_hint("install git, or add its directory to PATH by an absolute path"));
     };
     let options = RunOptions {
         directory: Some(clone.top),
-        timeout: ATTEMPT_TIMEOUT,
+        timeout: limit,
         ..RunOptions::default()
     };
     match run_bounded(program, FETCH, &options) {
@@ -340,7 +338,7 @@ fn try_take(lock: &mut RwLock<File>) -> std::io::Result<bool> {
 
 fn longest(terms: &FetchTerms) -> Duration {
     let attempts = terms.attempts.max(1);
-    (ATTEMPT_TIMEOUT + terms.pause)
+    (terms.attempt_limit + terms.pause)
         .saturating_mul(attempts)
         .saturating_add(REMOTE_HEAD_TIMEOUT)
 }
@@ -369,6 +367,7 @@ mod tests {
         let terms = FetchTerms {
             fresh_seconds: 120,
             attempts: 3,
+            attempt_limit: Duration::from_secs(60),
             pause: Duration::from_secs(2),
             future_is_fresh: false,
         };

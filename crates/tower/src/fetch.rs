@@ -93,6 +93,7 @@ mod tests {
             terms: FetchTerms {
                 fresh_seconds: 120,
                 attempts: 3,
+                attempt_limit: Duration::from_secs(60),
                 pause: Duration::ZERO,
                 future_is_fresh: false,
             },

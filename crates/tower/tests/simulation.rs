@@ -82,6 +82,7 @@ fn declaring(declarations: fn(&dyn World) -> Declarations) -> Tower {
                 terms: FetchTerms {
                     fresh_seconds: 0,
                     attempts: 1,
+                    attempt_limit: Duration::ZERO,
                     pause: Duration::ZERO,
                     future_is_fresh: false,
                 },

@@ -64,6 +64,7 @@ mod tests {
             let terms = FetchTerms {
                 fresh_seconds,
                 attempts: 1,
+                attempt_limit: Duration::ZERO,
                 pause: Duration::ZERO,
                 future_is_fresh,
             };

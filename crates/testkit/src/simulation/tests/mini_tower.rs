@@ -82,6 +82,7 @@ pub(super) fn stop<T>(why: impl Into<String>) -> Result<T, Stop> {
 const TERMS: FetchTerms = FetchTerms {
     fresh_seconds: 0,
     attempts: 1,
+    attempt_limit: Duration::ZERO,
     pause: Duration::ZERO,
     future_is_fresh: false,
 };
