@@ -20,6 +20,7 @@ mod documents;
 mod evidence;
 mod fetch;
 mod forge;
+mod gate;
 mod graph;
 mod hostile;
 mod links;
