@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use camino::Utf8PathBuf;
 use git2::{Oid, Signature, Time};
-use orchestrate_core::evidence::{Base, BaseSource, History};
+use orchestrate_core::evidence::{AtOrigin, Base, BaseSource, History};
 use orchestrate_core::identifier::{BaseName, CommitId, SpecId, TaskId};
 use orchestrate_core::revert::{Named, Reverts, named, pull_request_of};
 use orchestrate_core::trailer::task_trailers;
@@ -113,6 +113,7 @@ impl Sandbox {
             source: BaseSource::OnlyCandidate,
             commit: commit_id(commit),
             counterpart: counterpart.map(commit_id),
+            origin: AtOrigin::NotAsked,
         }
     }
 
