@@ -74,6 +74,8 @@ fn every_key_is_listed_with_its_origin() {
         max_parallel_units         5             repo-tracked   [SANDBOX]/repository/.claude/planwright.yml:2
         prefer_units               []            core           built-in defaults:[LINE]
         bundle_units               []            core           built-in defaults:[LINE]
+        dispatch_fetch_ttl         2m            core           built-in defaults:[LINE]
+        dispatch_fetch_park_after  3             core           built-in defaults:[LINE]
         stale_lock_threshold       15m           core           built-in defaults:[LINE]
         stale_marker_threshold     15m           core           built-in defaults:[LINE]
         watch_interval_seconds     7             machine-local  [SANDBOX]/repository/.claude/planwright.local.yml:2
@@ -110,6 +112,8 @@ fn a_bad_line_costs_its_key_and_is_named() {
         max_parallel_units         5             repo-tracked   [SANDBOX]/repository/.claude/planwright.yml:2
         prefer_units               []            core           built-in defaults:[LINE]
         bundle_units               []            core           built-in defaults:[LINE]
+        dispatch_fetch_ttl         2m            core           built-in defaults:[LINE]
+        dispatch_fetch_park_after  3             core           built-in defaults:[LINE]
         stale_lock_threshold       15m           core           built-in defaults:[LINE]
         stale_marker_threshold     15m           core           built-in defaults:[LINE]
         watch_interval_seconds     7             machine-local  [SANDBOX]/repository/.claude/planwright.local.yml:4
