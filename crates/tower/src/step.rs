@@ -118,7 +118,7 @@ pub enum StepOutcome {
     /// A unit would have been dispatched.
     WouldDispatch {
         /// The unit and why this one.
-        intent: Intent,
+        intent: Box<Intent>,
         /// Where its branch would start.
         start: CommitId,
         /// The base.
@@ -272,7 +272,7 @@ fn decide_and_dispatch(
     if request.dry_run {
         let start = fit.start;
         return Ok(StepOutcome::WouldDispatch {
-            intent,
+            intent: Box::new(intent),
             start,
             base: evidence.base,
         });
