@@ -37,6 +37,7 @@ mod misspelling;
 pub mod outline;
 pub mod park;
 mod parking;
+pub mod placement;
 mod relations;
 pub mod render;
 mod requirements;
