@@ -20,6 +20,7 @@ pub mod finding;
 pub mod graph;
 pub mod identifier;
 pub mod observed;
+pub mod orphan;
 pub mod place;
 pub mod plan;
 pub mod process;

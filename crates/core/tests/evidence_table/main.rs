@@ -3,6 +3,7 @@
 mod answers;
 mod made;
 mod model;
+mod orphans;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,225 @@
+//! The sweep's verdict: all three conditions, and each of them missing in turn.
+
+use std::collections::BTreeMap;
+
+use orchestrate_core::derive::derive;
+use orchestrate_core::evidence::{BranchFacts, BranchSide, Evidence};
+use orchestrate_core::graph::{Parking, ParkingPlace};
+use orchestrate_core::identifier::Unit;
+use orchestrate_core::observed::Observed;
+use orchestrate_core::orphan::{Orphan, Suspect, suspects};
+use orchestrate_core::process::Liveness;
+use orchestrate_core::record::launch::{LaunchRecord, WorkerEnd};
+use orchestrate_core::time::Timestamp;
+
+use crate::answers::{BRANCHES, Branch, CLAIMS, Claim, FORGES, Forge, TRAILERS, Trailer, WORKERS, Worker};
+use crate::made::{NOW, commit, evidence, task, unit, why};
+use crate::one_task;
+
+/// Later by the grace than everything in the records.
+const GRACE: i64 = 8;
+
+/// Evidence of a worker that died and left nothing.
+fn orphaned() -> Evidence {
+    let mut evidence = evidence(
+        Forge::NoPullRequest,
+        Trailer::No,
+        Branch::None,
+        Worker::Free,
+        Claim::Launched,
+    );
+    evidence.branches = branch_at('c');
+    evidence
+}
+
+fn branch_at(digit: char) -> Observed<BTreeMap<Unit, Vec<BranchFacts>>> {
+    let facts = BranchFacts {
+        side: BranchSide::Local,
+        tip: commit(digit),
+        ahead: 0,
+        own: Observed::Known(Vec::new()),
+    };
+    Observed::Known(BTreeMap::from([(unit(), vec![facts])]))
+}
+
+fn verdict(evidence: &Evidence, grace: i64) -> Option<Orphan> {
+    let graph = one_task();
+    let state = derive(&graph, evidence);
+    let suspect: Suspect = suspects(&graph, evidence, &state, grace).pop()?;
+    suspect.judged(&Observed::Known(Vec::new()))
+}
+
+fn changed(change: impl FnOnce(&mut Evidence)) -> Option<Orphan> {
+    let mut evidence = orphaned();
+    change(&mut evidence);
+    verdict(&evidence, GRACE)
+}
+
+fn with_launch(change: impl FnOnce(&mut LaunchRecord)) -> Option<Orphan> {
+    changed(|evidence| {
+        if let Observed::Known(records) = &mut evidence.records
+            && let Some(records) = records.get_mut(&unit())
+            && let Observed::Known(launch) = &mut records.launch
+        {
+            change(launch);
+        }
+    })
+}
+
+fn with_runner(runner: Observed<Liveness>) -> Option<Orphan> {
+    changed(|evidence| {
+        if let Observed::Known(records) = &mut evidence.records
+            && let Some(records) = records.get_mut(&unit())
+        {
+            records.runner = runner;
+        }
+    })
+}
+
+/// Verifies REQ-C3.4.
+#[test]
+fn all_three_conditions_make_an_orphan() {
+    let orphan = changed(|_| {}).expect("an orphan");
+    assert_eq!((orphan.unit.clone(), orphan.tasks.clone()), (unit(), vec![task()]));
+    assert_eq!(
+        orphan.note(&task()),
+        "orphaned: command worker pid 2 gone (evidence: its process is dead, its lease is free, no commit), last activity \
+         1970-01-12T13:46:31Z; re-dispatch is a human decision: look at .git/orchestrate/logs/a-task-1.log, then \
+         orchestrate unpark a 1"
+    );
+    let ended = with_launch(|launch| {
+        launch.ended = Some(WorkerEnd {
+            at: Timestamp::from_seconds(NOW - 9),
+            status: "exit 1".to_owned(),
+        });
+    });
+    assert!(ended.is_some_and(|orphan| {
+        let note = orphan.note(&task());
+        note.starts_with("ended without a commit: command worker pid 2 (exit 1), last activity 1970-")
+    }));
+}
+
+/// The first condition: younger than the grace, by any of its times.
+/// Verifies REQ-C3.4.
+#[test]
+fn a_young_dispatch_is_no_orphan() {
+    assert!(verdict(&orphaned(), GRACE + 1).is_none());
+    let ends = |at| {
+        with_launch(|launch| {
+            launch.ended = Some(WorkerEnd {
+                at: Timestamp::from_seconds(at),
+                status: "exit 1".to_owned(),
+            });
+        })
+    };
+    assert!(ends(NOW - GRACE - 1).is_some());
+    assert!(ends(NOW - GRACE).is_none());
+    assert!(ends(NOW + 100).is_none(), "a clock that was set back");
+}
+
+/// The second condition: what cannot be seen from here is never judged.
+/// Verifies REQ-C3.4.
+#[test]
+fn what_cannot_be_seen_is_no_orphan() {
+    assert!(with_runner(Observed::Unknown(why())).is_none());
+    assert!(
+        with_launch(|launch| launch.runner = None).is_none(),
+        "a printed command"
+    );
+    assert!(changed(|evidence| evidence.leases = Observed::Unknown(why())).is_none());
+    assert!(changed(|evidence| evidence.leases = Observed::Known(BTreeMap::new())).is_none());
+    assert!(changed(|evidence| evidence.pull_requests = Observed::Unknown(why())).is_none());
+    assert!(changed(|evidence| evidence.pull_requests = Observed::Absent(why())).is_some());
+    let graph = one_task();
+    let evidence = orphaned();
+    let suspect = || {
+        suspects(&graph, &evidence, &derive(&graph, &evidence), GRACE)
+            .pop()
+            .expect("a suspect")
+    };
+    assert_eq!(suspect().unit(), &unit());
+    for occupants in [
+        Observed::Known(vec!["pid 9".to_owned()]),
+        Observed::Absent(why()),
+        Observed::Unknown(why()),
+    ] {
+        assert!(suspect().judged(&occupants).is_none(), "{occupants:?}");
+    }
+}
+
+/// The third condition: the worker is dead, and has left nothing.
+/// Verifies REQ-C3.4.
+#[test]
+fn who_lives_or_left_something_is_no_orphan() {
+    assert!(with_runner(Observed::Known(Liveness::Alive)).is_none());
+    for digit in ['b', 'a'] {
+        assert!(changed(|evidence| evidence.branches = branch_at(digit)).is_none());
+    }
+    assert!(changed(|evidence| evidence.branches = Observed::Known(BTreeMap::new())).is_none());
+    assert!(
+        changed(|evidence| {
+            if let Observed::Known(branches) = &mut evidence.branches
+                && let Some(facts) = branches.get_mut(&unit())
+            {
+                facts.push(BranchFacts {
+                    side: BranchSide::Remote,
+                    ..facts[0].clone()
+                });
+            }
+        })
+        .is_none()
+    );
+}
+
+/// Whatever the evidence is: an orphan has a dead worker's launch record, and nothing that was not known.
+/// Verifies REQ-C3.4.
+#[test]
+fn no_other_combination_makes_an_orphan() {
+    let mut seen = 0;
+    for forge in FORGES {
+        for trailer in TRAILERS {
+            for worker in WORKERS {
+                for claim in CLAIMS {
+                    let mut evidence = evidence(forge, trailer, Branch::None, worker, claim);
+                    evidence.branches = branch_at('c');
+                    let is_orphan = verdict(&evidence, GRACE).is_some();
+                    let expected = matches!(forge, Forge::NotConfigured | Forge::NoPullRequest)
+                        && matches!(trailer, Trailer::No)
+                        && worker == Worker::Free
+                        && claim == Claim::Launched;
+                    let redone = trailer == Trailer::RevertedAndWanted;
+                    assert!(
+                        is_orphan == expected || redone,
+                        "{forge:?} {trailer:?} {worker:?} {claim:?}"
+                    );
+                    seen += usize::from(is_orphan);
+                }
+            }
+        }
+    }
+    assert!(seen >= 2);
+    for branch in BRANCHES {
+        let evidence = evidence(Forge::NoPullRequest, Trailer::No, branch, Worker::Free, Claim::Launched);
+        assert!(verdict(&evidence, GRACE).is_none(), "{branch:?}");
+    }
+}
+
+#[test]
+fn what_a_person_has_parked_is_not_parked_again() {
+    let evidence = orphaned();
+    for place in [
+        ParkingPlace::AwaitingInput,
+        ParkingPlace::Deferred,
+        ParkingPlace::OutOfScope,
+        ParkingPlace::InProgress,
+    ] {
+        let mut graph = one_task();
+        let parking = Parking {
+            place,
+            note: String::new(),
+        };
+        graph.parked.insert(task(), parking);
+        let found = suspects(&graph, &evidence, &derive(&graph, &evidence), GRACE);
+        assert_eq!(found.is_empty(), place.is_a_persons(), "{place:?}");
+    }
+}
