@@ -100,7 +100,12 @@ fn what_a_person_wrote_into_an_unfinished_worktree_is_named_and_kept() {
         --- out
         halted: files in .claude/worktrees/alpha-task-1 are in the way: specs/alpha/tasks.md
         hint: move them away; nothing was overwritten
+        parked task 1 under Awaiting input
+          when that is done: orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
         ");
+    let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(10);
+    let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
     let _ = sandbox.orchestrate(&["alpha"]).exits(4);
     assert_eq!(
         sandbox.read(&format!("{PLACE}/specs/alpha/tasks.md")),
@@ -108,6 +113,7 @@ fn what_a_person_wrote_into_an_unfinished_worktree_is_named_and_kept() {
     );
     assert_eq!(sandbox.starts(), [""; 0]);
     fs::remove_file(sandbox.path(&format!("{PLACE}/specs/alpha/tasks.md"))).expect("moved away");
+    let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
     sandbox.wait_for_worker("alpha", "1");
     assert_eq!(

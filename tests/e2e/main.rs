@@ -38,6 +38,7 @@ mod signing_edges;
 mod spec_records;
 mod status;
 mod step;
+mod sweep;
 mod validate;
 mod watch;
 mod worktrees;

@@ -361,10 +361,13 @@ fn an_empty_registration_halts_until_it_is_pruned() {
     let _ = sandbox.orchestrate(&["alpha"]).exits(4).says("git worktree prune");
     let changes = sandbox.changes_since(&before);
     assert!(
-        changes.iter().all(|change| change.starts_with("+ .git/orchestrate/")),
+        changes
+            .iter()
+            .all(|change| change.starts_with("+ .git/orchestrate/") || change == crate::worktrees::BULLET),
         "{changes:?}"
     );
     let _ = sandbox.git(&["worktree", "prune"]);
+    let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
     worked(&sandbox);
     assert_eq!(sandbox.starts(), ["alpha 1"]);
 }
@@ -488,14 +491,17 @@ fn a_dry_run_tells_the_halt_of_the_step() {
     dirty.act("1", "echo precious > new.txt\n");
     worked(&dirty);
     clear(&dirty);
-    for (sandbox, halt) in [
-        (uncommitted, "differs from main"),
-        (changed, "changed after it was signed"),
-        (dirty, "new.txt"),
+    for (sandbox, halt, is_parked) in [
+        (uncommitted, "differs from main", false),
+        (changed, "changed after it was signed", false),
+        (dirty, "new.txt", true),
     ] {
         let before = sandbox.listing();
         let dry_run = sandbox.orchestrate(&["alpha", "--dry-run"]).exits(4).says(halt);
         assert_eq!(sandbox.changes_since(&before), [""; 0]);
-        assert_eq!(sandbox.orchestrate(&["alpha"]), dry_run);
+        let step = sandbox.orchestrate(&["alpha"]).exits(4).says(halt);
+        assert_eq!(dry_run.stdout.contains("would park task 1"), is_parked, "{dry_run}");
+        assert_eq!(step.stdout.contains("parked task 1"), is_parked, "{step}");
+        assert!(is_parked || step == dry_run, "{step}");
     }
 }

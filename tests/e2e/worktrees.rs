@@ -9,13 +9,18 @@ use crate::{alpha, check, sandbox, single};
 const PLACE: &str = ".claude/worktrees/alpha-task-1";
 const BRANCH: &str = "planwright/alpha/task-1";
 
-/// The step must halt for a person, and leave no more than the window's lock file.
+/// What a step that parks a task changes, beside the lock's own file.
+pub(crate) const BULLET: &str = "~ specs/alpha/tasks.md";
+
+/// The step must halt for a person, and leave no more than the window's lock file and the bullet that says so.
 fn halts(sandbox: &Sandbox) -> orchestrate_e2e::output::Output {
     let before = sandbox.listing();
     let output = sandbox.orchestrate(&["alpha"]).exits(4);
     let changes = sandbox.changes_since(&before);
     assert!(
-        changes.iter().all(|change| change.starts_with("+ .git/orchestrate/")),
+        changes
+            .iter()
+            .all(|change| change.starts_with("+ .git/orchestrate/") || change == BULLET),
         "{changes:?} {output}"
     );
     assert_eq!(sandbox.starts(), [""; 0]);
@@ -31,6 +36,9 @@ fn a_file_at_the_place_halts() {
         --- out
         halted: a file stands at [SANDBOX]/repository/.claude/worktrees/alpha-task-1
         hint: move it away; nothing there was touched
+        parked task 1 under Awaiting input
+          when that is done: orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
         ");
 }
 
@@ -43,6 +51,9 @@ fn a_directory_with_files_at_the_place_halts() {
         --- out
         halted: a directory that is no worktree of this unit stands at [SANDBOX]/repository/.claude/worktrees/alpha-task-1
         hint: move it away; nothing there was touched
+        parked task 1 under Awaiting input
+          when that is done: orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
         ");
 }
 
@@ -63,6 +74,9 @@ fn another_worktree_at_the_place_halts() {
         --- out
         halted: [SANDBOX]/repository/.claude/worktrees/alpha-task-1 is registered as a worktree on refs/heads/topic
         hint: move it away; nothing there was touched
+        parked task 1 under Awaiting input
+          when that is done: orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
         ");
 }
 
@@ -84,6 +98,9 @@ fn the_units_branch_in_the_primary_checkout_halts() {
         --- out
         halted: planwright/alpha/task-1 is checked out at [SANDBOX]/repository
         hint: switch that checkout to another branch; git worktree repair, if it was moved
+        parked task 1 under Awaiting input
+          when that is done: orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
         ");
 }
 
@@ -156,7 +173,7 @@ fn uncommitted_work_in_the_worktree_halts_and_is_kept() {
         let before = sandbox.listing();
         let output = sandbox.orchestrate(&["alpha"]).exits(4).says(shown).says("hint: ");
         let changes = sandbox.changes_since(&before);
-        assert_eq!(changes, [""; 0], "{what}: {output}");
+        assert_eq!(changes, [BULLET], "{what}: {output}");
         assert_eq!(sandbox.starts(), ["alpha 1"], "{what}");
     }
 }
@@ -171,9 +188,13 @@ fn a_worktree_whose_directory_is_gone_halts() {
         --- out
         halted: [SANDBOX]/repository/.claude/worktrees/alpha-task-1 is registered as the unit's worktree but its directory is gone
         hint: git worktree prune, if it was removed on purpose
+        parked task 1 under Awaiting input
+          when that is done: orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
         ");
-    assert_eq!(sandbox.changes_since(&before), [""; 0]);
+    assert_eq!(sandbox.changes_since(&before), [BULLET]);
     let _ = sandbox.git(&["worktree", "prune"]);
+    let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
     sandbox.wait_for_worker("alpha", "1");
 }

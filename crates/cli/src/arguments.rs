@@ -355,6 +355,14 @@ pub(crate) enum Plumbing {
         /// The directory of all bundles, or of one; without it, all bundles of this repository.
         target: Option<Utf8PathBuf>,
     },
+    /// Bring the stored placement and status of format version 1 up to date; without a verb, as a hook that reads which
+    /// command was run.
+    TasksPrSync {
+        /// What is brought up to date.
+        verb: Option<SyncVerb>,
+        /// The bundle's directory.
+        spec_directory: Option<Utf8PathBuf>,
+    },
     /// Print the content anchor of a bundle.
     SpecAnchor {
         /// The bundle's directory.
@@ -439,6 +447,15 @@ pub(crate) enum MarkerVerb {
     Write,
     /// Give the units up: remove their markers and our dispatch records.
     Clear,
+}
+
+/// The verbs of `tasks-pr-sync`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SyncVerb {
+    /// Where the task blocks stand, and the stored status.
+    Reconcile,
+    /// The stored status only.
+    ReconcileStatus,
 }
 
 impl Arguments {

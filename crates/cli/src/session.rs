@@ -186,6 +186,7 @@ impl Session {
                 park_after: self.settings.dispatch_fetch_park_after.value,
             },
             dry_run,
+            unattended: false,
         }
     }
 }

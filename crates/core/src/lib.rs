@@ -17,6 +17,7 @@ pub mod evidence;
 pub mod exit;
 pub mod fetch;
 pub mod finding;
+pub mod finished;
 pub mod graph;
 pub mod identifier;
 pub mod observed;

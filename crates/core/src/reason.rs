@@ -381,6 +381,23 @@ impl fmt::Display for HaltReason {
 }
 
 impl HaltReason {
+    /// Returns whether the reason lies in one unit alone, so that the unit can be parked and the others go on. Everything
+    /// else concerns the bundle or the machine, and would park one unit after the other.
+    #[must_use]
+    pub const fn is_of_a_unit(&self) -> bool {
+        match self {
+            Self::WorktreeTaken { .. } | Self::UncommittedWork { .. } => true,
+            Self::Status { .. }
+            | Self::BundleInvalid { .. }
+            | Self::SignOff { .. }
+            | Self::Changed { .. }
+            | Self::WorkingCopyDiffers { .. }
+            | Self::Doctrine { .. }
+            | Self::Backend { .. }
+            | Self::Machine(_) => false,
+        }
+    }
+
     /// Returns what a person can do about it.
     #[must_use]
     pub fn remedy(&self) -> Option<String> {

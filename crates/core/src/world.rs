@@ -199,6 +199,8 @@ pub trait World {
     /// Asks the forge once for the pull requests of these units; absent where no forge is configured. The relations of
     /// the answer are empty.
     fn pull_requests(&self, spec: &SpecId, units: &BTreeSet<Unit>) -> Observed<PullRequests>;
+    /// Returns when the commits were committed. One that cannot be read is left out: times are shown and decide nothing.
+    fn commit_times(&self, commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, Timestamp>;
     /// Returns how the commits of a tip that are not on base compare with base by what they change.
     fn content(&self, tip: &CommitId, base: &Base) -> Observed<Content>;
     /// Returns whether `ancestor` is `descendant` or one of its ancestors.

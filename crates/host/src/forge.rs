@@ -75,6 +75,24 @@ pub(crate) fn pull_requests(
     })
 }
 
+/// Returns the branch of a pull request, of the one of the checkout where none is named; nothing in any doubt.
+#[must_use]
+pub fn head_of(settings: &ForgeSettings, directory: &Utf8Path, number: Option<u64>) -> Option<String> {
+    let number = number.map(|number| number.to_string());
+    let mut arguments = vec!["pr", "view"];
+    arguments.extend(number.as_deref());
+    arguments.extend(["--json", "headRefName", "--jq", ".headRefName"]);
+    let options = RunOptions {
+        directory: Some(directory),
+        environment: &[("GH_PROMPT_DISABLED", "1"), ("NO_COLOR", "1")],
+        timeout: ANSWER_TIMEOUT,
+        ..RunOptions::default()
+    };
+    let output = run_bounded(settings.gh.as_ref()?, &arguments, &options).ok()?;
+    let name = String::from_utf8(output.stdout.clone()).ok()?;
+    output.success().then(|| name.trim().to_owned())
+}
+
 /// Returns what GitHub answered, headers and body.
 fn ask(gh: &Utf8Path, directory: &Utf8Path, host: &str, question: &[u8]) -> Result<Vec<u8>, Why> {
     let arguments = ["api", "graphql", "--hostname", host, "--include", "--input", "-"];

@@ -7,6 +7,7 @@ use orchestrate_core::evidence::{Base, BranchFacts, BranchSide, History};
 use orchestrate_core::identifier::{CommitId, SpecId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::BundleFile;
+use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::{Branches, Fault, Race};
 
 use crate::files::FULL_DISK_HINT;
@@ -50,6 +51,15 @@ pub(crate) fn history(
         |error| Observed::Unknown(why("cannot walk the history of the base", &error)),
         Observed::Known,
     )
+}
+
+/// Returns when the commits were committed; those that cannot be read are left out.
+pub(crate) fn commit_times(repository: &Repository, commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, Timestamp> {
+    let time = |commit: &CommitId| {
+        let found = repository.find_commit(oid(commit).ok()?).ok()?;
+        Some((commit.clone(), Timestamp::from_seconds(found.time().seconds())))
+    };
+    commits.iter().filter_map(time).collect()
 }
 
 /// Returns the bundle's task branches, here and at origin.

@@ -155,6 +155,10 @@ impl World for RealWorld {
         forge::pull_requests(&self.repository, &self.settings.forge, (spec, units), self.now())
     }
 
+    fn commit_times(&self, commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, Timestamp> {
+        git::commit_times(&self.repository.git, commits)
+    }
+
     fn content(&self, tip: &CommitId, base: &Base) -> Observed<Content> {
         content::compare(&self.repository.git, tip, base)
     }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::header::{HeaderLine, classify};
+use crate::header::{HeaderLine, Lookup, classify};
 use crate::text::{Document, is_fence, without_carriage_return};
 use crate::{BundleFile, BundleTexts, ChangelogEntry, Status, changelog};
 
@@ -62,6 +62,18 @@ pub(crate) fn with_header_value(bytes: &[u8], key: &'static str, value: &str) ->
     edited.extend_from_slice(value.as_bytes());
     edited.extend_from_slice(&bytes[declared.value.end..]);
     Ok(edited)
+}
+
+/// Returns the value that a file's header declares for a key, as it is compared; nothing where it declares none.
+///
+/// # Errors
+/// When it declares it more than once.
+pub fn declared(bytes: &[u8], key: &'static str) -> Result<Option<String>, EditErrorReason> {
+    match crate::header::parse(bytes).load_bearing(key) {
+        Lookup::Missing => Ok(None),
+        Lookup::One(entry) => Ok(Some(entry.value.clone())),
+        Lookup::Duplicate(_) => Err(EditErrorReason::DuplicateKey(key)),
+    }
 }
 
 /// Where a header key is declared, in bytes from the start of the file.

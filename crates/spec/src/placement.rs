@@ -18,7 +18,7 @@ use crate::anchor::task_definitions;
 use crate::edit::line_end;
 use crate::{Completion, Section};
 
-pub use status::{derived_status, with_stored_status};
+pub use status::{derived_status, stored_status, with_stored_status};
 
 /// What the evidence says of a task, as far as its place depends on it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -36,6 +36,7 @@ struct Parked {
 pub struct BundleFixture {
     spec: SpecId,
     status: String,
+    version: u8,
     tasks: Vec<FixtureTask>,
     parked: Vec<Parked>,
 }
@@ -51,6 +52,7 @@ impl BundleFixture {
             Ok(spec) => Self {
                 spec,
                 status: "Ready".to_owned(),
+                version: 2,
                 tasks: Vec::new(),
                 parked: Vec::new(),
             },
@@ -77,6 +79,13 @@ impl BundleFixture {
     #[must_use]
     pub fn status(mut self, status: &str) -> Self {
         status.clone_into(&mut self.status);
+        self
+    }
+
+    /// Returns the bundle in format version 1, every task under `## Forward plan`.
+    #[must_use]
+    pub fn of_version_1(mut self) -> Self {
+        self.version = 1;
         self
     }
 
@@ -195,10 +204,14 @@ impl BundleFixture {
     }
 
     fn header(&self, title: &str) -> String {
+        let execution = if self.version == 1 {
+            ""
+        } else {
+            "**Execution:** derived — see the status render\n"
+        };
         format!(
-            "# {} — {title}\n\n**Status:** {}\n**Last reviewed:** 2026-11-30\n**Format-version:** 2\n\
-             **Execution:** derived — see the status render\n\n",
-            self.spec, self.status
+            "# {} — {title}\n\n**Status:** {}\n**Last reviewed:** 2026-11-30\n**Format-version:** {}\n{execution}\n",
+            self.spec, self.status, self.version
         )
     }
 
@@ -222,7 +235,8 @@ impl BundleFixture {
 
     fn tasks(&self) -> String {
         let mut text = self.header("Tasks");
-        text.push_str("## Tasks\n");
+        let is_first = self.version == 1;
+        text.push_str(if is_first { "## Forward plan\n" } else { "## Tasks\n" });
         for task in &self.tasks {
             let dependencies: Vec<&str> = task.dependencies.iter().map(TaskId::as_str).collect();
             let dependencies = if dependencies.is_empty() {
@@ -241,7 +255,12 @@ impl BundleFixture {
         if self.tasks.is_empty() {
             text.push_str("\n(none yet)\n");
         }
-        for section in ["Awaiting input", "Deferred", "Out of scope"] {
+        let sections: &[&str] = if is_first {
+            &["In progress", "Awaiting input", "Completed", "Deferred", "Out of scope"]
+        } else {
+            &["Awaiting input", "Deferred", "Out of scope"]
+        };
+        for section in sections {
             text.push_str(&self.parked_section(section));
         }
         text

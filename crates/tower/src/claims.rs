@@ -6,9 +6,13 @@ use std::collections::BTreeSet;
 
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::Observed;
+use orchestrate_core::orphan::suspects;
 use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::record::redo;
 use orchestrate_core::world::{Fault, World};
+use orchestrate_spec::Bundle;
+
+use crate::step::{StepRequest, Survey, survey};
 
 /// Returns the places of the tasks' markers, in both homes.
 #[must_use]
@@ -42,6 +46,36 @@ pub fn clear(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(
         }
     }
     first_fault.map_or(Ok(()), Err)
+}
+
+/// Gives up the attempt of a task whose worker is known to have ended without leaving anything, and returns whether there
+/// was one: what proved that nobody works on it must not park it again.
+///
+/// # Errors
+/// When the evidence cannot be gathered, or a claim cannot be removed.
+pub fn clear_ended(
+    world: &mut dyn World,
+    request: &StepRequest,
+    bundle: &Bundle,
+    task: &TaskId,
+) -> Result<bool, Fault> {
+    let Survey {
+        mut graph,
+        evidence,
+        state,
+    } = survey(&*world, request, bundle)?;
+    graph.parked.remove(task);
+    let ended = suspects(&graph, &evidence, &state, i64::MIN)
+        .into_iter()
+        .filter(|suspect| suspect.unit().contains(task))
+        .find_map(|suspect| {
+            let occupants = world.occupants(&request.name_of(suspect.unit().clone()));
+            suspect.judged(&occupants)
+        });
+    match ended {
+        Some(orphan) => clear(world, &request.spec, &orphan.tasks).map(|()| true),
+        None => Ok(false),
+    }
 }
 
 /// Writes down that a person wants a task done again after these reverts, and gives up what claimed it before.

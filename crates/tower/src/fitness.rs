@@ -38,6 +38,22 @@ pub(crate) struct Chosen {
     pub(crate) set_aside: BTreeMap<Unit, NoDispatch>,
 }
 
+/// Why none could be taken.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// What the step says.
+    pub(crate) reason: NoDispatch,
+    /// The units that could not be, each with what stands in its way.
+    pub(crate) set_aside: BTreeMap<Unit, NoDispatch>,
+}
+
+impl From<NoDispatch> for Refusal {
+    fn from(reason: NoDispatch) -> Self {
+        let set_aside = BTreeMap::new();
+        Self { reason, set_aside }
+    }
+}
+
 /// What a choice is made from.
 pub(crate) struct Situation<'a> {
     pub(crate) request: &'a StepRequest,
@@ -52,7 +68,7 @@ pub(crate) struct Situation<'a> {
 ///
 /// # Errors
 /// Why there is none: what stands in the way of the first ready unit, where there are ready ones.
-pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Chosen, NoDispatch> {
+pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Chosen, Refusal> {
     let Situation {
         request, graph, state, ..
     } = situation;
@@ -67,13 +83,17 @@ pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Cho
             &excluded,
         ) {
             Ok(intent) => intent,
-            Err(nothing) => return Err(first.unwrap_or(nothing)),
+            Err(nothing) => {
+                let reason = first.unwrap_or(nothing);
+                return Err(Refusal { reason, set_aside });
+            }
         };
         match fit(world, situation, &intent) {
             Ok(fit) => return Ok(Chosen { intent, fit, set_aside }),
-            Err(moved @ NoDispatch::Hold(HoldReason::Moved { .. })) => return Err(moved),
+            Err(moved @ NoDispatch::Hold(HoldReason::Moved { .. })) => return Err(moved.into()),
             Err(_) if !is_still_ready(world, situation, &intent.name.unit) => {
-                return Err(NoDispatch::moved(format!("{} is no longer ready", intent.name.unit)));
+                let moved = NoDispatch::moved(format!("{} is no longer ready", intent.name.unit));
+                return Err(moved.into());
             }
             Err(reason) => {
                 first.get_or_insert_with(|| reason.clone());

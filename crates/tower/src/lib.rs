@@ -14,5 +14,6 @@ mod neighbours;
 pub mod preflight;
 pub mod prompt;
 pub mod step;
+pub mod sweep;
 pub mod watch;
 mod window;

@@ -23,6 +23,7 @@ use crate::gate;
 use crate::gather::{Question, gather};
 use crate::lock::{self, LockRefusal};
 use crate::preflight::open_bundle;
+use crate::sweep::{self, Seen, Swept};
 use crate::window::{self, Order};
 
 /// What a step is asked to do.
@@ -44,6 +45,8 @@ pub struct StepRequest {
     pub fetch: FetchRequest,
     /// Decide, and change nothing.
     pub dry_run: bool,
+    /// Nobody is there to be told: what stands in the way of a unit is written where people look.
+    pub unattended: bool,
 }
 
 impl StepRequest {
@@ -124,6 +127,8 @@ pub enum StepOutcome {
         /// The base.
         base: Base,
     },
+    /// Something was written in the bundle, or would have been, so nothing was dispatched; the next step goes on.
+    Swept(Swept),
     /// Nothing was dispatched, for a stated reason.
     Nothing(NoDispatch),
 }
@@ -240,8 +245,16 @@ fn decide_and_dispatch(
     let freshness = fetch::refresh(world, &request.fetch, request.dry_run);
     let survey = survey_graph(world, request, bundle.graph(), asked.as_ref()).map_err(machine)?;
     notes.extend(refused_trailers(&survey.evidence));
+    *asked = Some(survey.evidence.pull_requests.clone());
+    let seen = Seen {
+        bundle: &bundle,
+        texts: &texts,
+        survey: &survey,
+    };
+    if let Some(swept) = sweep::sweep(world, request, seen, notes)? {
+        return Ok(StepOutcome::Swept(swept));
+    }
     let Survey { graph, evidence, state } = survey;
-    *asked = Some(evidence.pull_requests.clone());
     let next = request.next(&graph, &state);
     notes.extend(request.declarations.remarks(&graph, &state, next.as_ref()));
     // Where nothing is ready it does not matter whether the spec still is the signed one.
@@ -260,7 +273,13 @@ fn decide_and_dispatch(
         evidence: &evidence,
         signed: &signed,
     };
-    let Chosen { intent, fit, set_aside } = choose(world, &situation)?;
+    let Chosen { intent, fit, set_aside } = match choose(world, &situation) {
+        Ok(chosen) => chosen,
+        Err(refusal) => {
+            let asked = &evidence.pull_requests;
+            return sweep::record_halts(world, request, refusal, asked, notes).map(StepOutcome::Swept);
+        }
+    };
     notes.extend(set_aside.iter().flat_map(set_aside_notes));
     if let Company::Refused(why) = &intent.choice.company {
         notes.push(format!("{why}, so {} is taken alone", intent.choice.task));
@@ -305,7 +324,10 @@ fn decide_and_dispatch(
     if let Some(fault) = released.kept {
         return Err(machine(fault));
     }
-    let handed_over = hand_over(world, &plan)?;
+    let handed_over = match hand_over(world, &plan) {
+        Ok(handed_over) => handed_over,
+        Err(reason) => return sweep::record_unlaunched(world, request, &plan.record, reason).map(StepOutcome::Swept),
+    };
     Ok(StepOutcome::Dispatched(Box::new(Dispatched {
         record: plan.record,
         choice: intent.choice,

@@ -59,7 +59,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         evidence: &evidence,
         signed: passed.anchor(),
     };
-    let chosen = choose(world, &situation)?;
+    let chosen = choose(world, &situation).map_err(|refusal| refusal.reason)?;
     if chosen.intent.name != intent.name {
         return Err(NoDispatch::moved(format!("{} would be next", chosen.intent.name.unit)));
     }

@@ -89,10 +89,12 @@ fn declaring(declarations: fn(&dyn World) -> Declarations) -> Tower {
                 park_after: 3,
             },
             dry_run: false,
+            unattended: true,
         };
         match step(world, &request, &AnyWorker).outcome {
             StepOutcome::Dispatched(dispatched) => TowerEnd::Dispatched(dispatched.record.name()),
             StepOutcome::WouldDispatch { .. } => TowerEnd::Failed("a dry run that nobody asked for".to_owned()),
+            StepOutcome::Swept(swept) => TowerEnd::Nothing(format!("{swept:?}")),
             StepOutcome::Nothing(reason) => TowerEnd::Nothing(format!("{reason:?}")),
         }
     })

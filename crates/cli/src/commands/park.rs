@@ -13,7 +13,9 @@ use orchestrate_host::authored::replace_files;
 use orchestrate_host::commit::shell_word;
 use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::park::{self as parking, ParkError};
+use orchestrate_spec::placement;
 use orchestrate_spec::{BundleFiles, BundleTexts, FormatVersion};
+use orchestrate_tower::claims;
 use orchestrate_tower::preflight::{read_bundle, whole_bundle};
 
 use super::redo;
@@ -80,10 +82,16 @@ fn run(
     printer: &mut Printer,
 ) -> Result<u8, Failure> {
     let layout = session.world.repository().layout.clone();
+    let request = session.request(spec.clone(), false);
     // What can refuse refuses before anything is written, the lock included; under the lock it is read again.
     changed(&session.world, &spec, &task, act)?;
     session.under_lock(&spec, printer, |world, held| {
         let tasks = changed(&*world, held.spec(), &task, act)?;
+        // Before the bullet goes: until then it holds the task, whatever happens in between.
+        if matches!(act, Act::Unpark) {
+            let (bundle, _) = read_bundle(&*world, held.spec())?;
+            claims::clear_ended(world, &request, &bundle, &task)?;
+        }
         replace_files(&layout, held.spec(), &[(BundleFile::Tasks, tasks)]).map_err(Failure::from)
     })?;
     let said = match act {
@@ -118,7 +126,7 @@ fn git_from(directory: &Utf8Path, primary: &Utf8Path) -> String {
 /// Returns `tasks.md` with the act done, if the bundle reads before and after and its anchor stays.
 fn changed(world: &dyn World, spec: &SpecId, task: &TaskId, act: &Act<'_>) -> Result<Vec<u8>, Failure> {
     let (bundle, texts) = read_bundle(world, spec)?;
-    if bundle.version == FormatVersion::One {
+    if bundle.version == FormatVersion::One && matches!(act, Act::Park(..)) {
         return Err(Failure::failed(format!(
             "specs/{spec} has format version 1, in which a task is parked by moving its block"
         ))
@@ -126,11 +134,14 @@ fn changed(world: &dyn World, spec: &SpecId, task: &TaskId, act: &Act<'_>) -> Re
             "orchestrate plumbing migrate-format-version specs/{spec} makes it version 2; or move the block by hand"
         )));
     }
-    let edited = match act {
-        Act::Park(place, reason) => parking::park(&texts.tasks, task, *place, reason),
-        Act::Unpark => parking::unpark(&texts.tasks, task),
+    let tasks = match act {
+        Act::Unpark if bundle.version == FormatVersion::One => placement::unpark_block(&texts.tasks, task)
+            .map_err(|error| Failure::failed(format!("task {task} cannot be put back: {error}")))?,
+        Act::Unpark => parking::unpark(&texts.tasks, task).map_err(|error| refused(spec, task, &error))?,
+        Act::Park(place, reason) => {
+            parking::park(&texts.tasks, task, *place, reason).map_err(|error| refused(spec, task, &error))?
+        }
     };
-    let tasks = edited.map_err(|error| refused(spec, task, &error))?;
     let after = BundleTexts {
         tasks: tasks.clone(),
         ..texts.clone()

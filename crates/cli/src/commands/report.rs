@@ -5,6 +5,7 @@ use orchestrate_core::identifier::TaskId;
 use orchestrate_core::plan::{HaltReason, IdleReason, NoDispatch, Waiting};
 use orchestrate_core::select::{Choice, Company};
 use orchestrate_tower::step::{Dispatched, HandOver, StepOutcome, StepReport};
+use orchestrate_tower::sweep::Swept;
 use serde_json::{Value, json};
 
 use crate::arguments::Format;
@@ -41,6 +42,8 @@ pub(crate) fn print(advance: &Advance, printer: &mut Printer) {
 pub(crate) fn exit_code(report: &StepReport, detailed: bool) -> u8 {
     match &report.outcome {
         StepOutcome::Dispatched(_) | StepOutcome::WouldDispatch { .. } => exit::DONE,
+        StepOutcome::Swept(swept) if swept.parked.is_empty() => exit::DONE,
+        StepOutcome::Swept(_) => exit::HALTED,
         StepOutcome::Nothing(NoDispatch::Halt(reasons)) => {
             let machine = |reason: &HaltReason| matches!(reason, HaltReason::Machine(_));
             if reasons.iter().all(machine) {
@@ -72,6 +75,7 @@ fn lines(outcome: &StepOutcome) -> Vec<String> {
             why_line(&intent.choice),
             "  nothing was written: no lock, no branch, no worktree".to_owned(),
         ],
+        StepOutcome::Swept(swept) => swept_lines(swept),
         StepOutcome::Nothing(NoDispatch::Idle(IdleReason::NothingReady { waiting })) => {
             let mut lines = vec!["nothing to dispatch: nothing is ready".to_owned()];
             for Waiting { task, what, hint } in waiting {
@@ -86,6 +90,63 @@ fn lines(outcome: &StepOutcome) -> Vec<String> {
         }
         StepOutcome::Nothing(NoDispatch::Halt(reasons)) => reasons.iter().flat_map(halt_lines).collect(),
     }
+}
+
+/// What was written into the bundle, each task with why; what a halt says stands with its hint, as where it is only told.
+fn swept_lines(swept: &Swept) -> Vec<String> {
+    let Swept {
+        spec,
+        placed,
+        parked,
+        dry_run,
+    } = swept;
+    let (park, place) = if *dry_run {
+        ("would park", "would bring up to date")
+    } else {
+        ("parked", "brought up to date")
+    };
+    let mut lines = Vec::new();
+    if !placed.is_empty() {
+        let files: Vec<&str> = placed.iter().map(|file| file.name()).collect();
+        lines.push(format!(
+            "{place} in specs/{spec}, by the evidence: {}",
+            files.join(", ")
+        ));
+    }
+    for task in parked {
+        lines.extend(task.halted.iter().flat_map(halt_lines));
+        lines.push(format!("{park} task {} under Awaiting input", task.task));
+        if task.halted.is_empty() {
+            lines.push(format!("  {}", task.note));
+        } else {
+            lines.push(format!("  when that is done: orchestrate unpark {spec} {}", task.task));
+        }
+    }
+    lines.push(if *dry_run {
+        "nothing was written; such a step dispatches nothing, and the next one goes on".to_owned()
+    } else {
+        "nothing was committed, and nothing was dispatched; the next step goes on".to_owned()
+    });
+    lines
+}
+
+fn swept_json(swept: &Swept) -> Value {
+    let placed: Vec<&str> = swept.placed.iter().map(|file| file.name()).collect();
+    let parked: Vec<Value> = swept
+        .parked
+        .iter()
+        .map(|parked| json!({ "unit": parked.unit, "task": parked.task, "note": parked.note }))
+        .collect();
+    let reasons: Vec<Value> = swept
+        .parked
+        .iter()
+        .flat_map(|parked| &parked.halted)
+        .map(halt_json)
+        .collect();
+    json!({
+        "outcome": "swept", "spec": swept.spec, "placed": placed, "parked": parked, "reasons": reasons,
+        "dry_run": swept.dry_run,
+    })
 }
 
 fn halt_lines(reason: &HaltReason) -> Vec<String> {
@@ -195,6 +256,7 @@ fn as_json(report: &StepReport) -> Value {
             "outcome": "would-dispatch", "spec": intent.name.spec, "unit": intent.name.unit,
             "branch": intent.name.branch(), "start": start, "base": base.name, "why": choice_json(&intent.choice),
         }),
+        StepOutcome::Swept(swept) => swept_json(swept),
         StepOutcome::Nothing(NoDispatch::Idle(reason)) => {
             let kind = match reason {
                 IdleReason::Finished { .. } => "finished",

@@ -53,13 +53,14 @@ pub(crate) fn advance(
     request.declarations = request
         .declarations
         .with_flags(preferred(arguments)?, pairs(arguments)?);
+    let is_attended = environment.has_terminal && !arguments.unattended;
+    request.unattended = !is_attended;
     let rules = settings::rules(environment, session.world.repository()).map(|(rules, notes)| {
         for note in notes {
             printer.talk_once(&format!("note: {note}"));
         }
         rules
     });
-    let is_attended = environment.has_terminal && !arguments.unattended;
     let launcher = BackendLauncher {
         layout: session.world.repository().layout.clone(),
         settings: session.settings.clone(),
@@ -75,7 +76,10 @@ pub(crate) fn advance(
             let layout = &session.world.repository().layout;
             Some(paste_instructions(&dispatched.record, layout, environment)?)
         }
-        StepOutcome::Dispatched(_) | StepOutcome::WouldDispatch { .. } | StepOutcome::Nothing(_) => None,
+        StepOutcome::Dispatched(_)
+        | StepOutcome::WouldDispatch { .. }
+        | StepOutcome::Swept(_)
+        | StepOutcome::Nothing(_) => None,
     };
     Ok(Advance { report, instructions })
 }

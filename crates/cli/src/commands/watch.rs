@@ -1,5 +1,6 @@
 //! `orchestrate [SPEC] --watch`: the step in a loop, until nothing is ready or a person is needed.
 
+use orchestrate_core::exit;
 use orchestrate_core::identifier::SpecId;
 use orchestrate_core::plan::{IdleReason, NoDispatch};
 use orchestrate_tower::step::{StepOutcome, StepReport};
@@ -29,6 +30,7 @@ pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer:
         last: None,
         idle: None,
         code: 0,
+        has_parked: false,
     };
     let reason = driver::run(&paths, interval, || watched.step()).map_err(|error| match error {
         DriverError::Step(failure) => failure,
@@ -39,7 +41,7 @@ pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer:
         StopReason::Halted => "a person is needed".to_owned(),
         StopReason::Interrupted => "interrupted".to_owned(),
     };
-    let code = watched.code;
+    let code = if watched.has_parked { exit::HALTED } else { watched.code };
     printer.talk(&format!("watch ended: {why}"));
     Ok(code)
 }
@@ -54,6 +56,8 @@ struct Watched<'a> {
     /// Why the last step found nothing to do, each open task with what it waits for.
     idle: Option<String>,
     code: u8,
+    /// Something waits for a person since the loop began.
+    has_parked: bool,
 }
 
 impl Watched<'_> {
@@ -61,7 +65,7 @@ impl Watched<'_> {
         let advance = step::advance(self.arguments, self.environment, self.printer, Some(&self.spec))?;
         let class = class_of(&advance.report, self.arguments.dry_run);
         let said = format!("{:?}", advance.report.outcome);
-        if class == StepClass::Dispatched || self.last.as_ref() != Some(&said) {
+        if matches!(class, StepClass::Dispatched | StepClass::Swept) || self.last.as_ref() != Some(&said) {
             report::print(&advance, self.printer);
         }
         self.last = Some(said);
@@ -69,8 +73,10 @@ impl Watched<'_> {
             StepOutcome::Nothing(NoDispatch::Idle(reason)) => Some(reason.to_string()),
             StepOutcome::Nothing(NoDispatch::Hold(_) | NoDispatch::Halt(_))
             | StepOutcome::Dispatched(_)
+            | StepOutcome::Swept(_)
             | StepOutcome::WouldDispatch { .. } => None,
         };
+        self.has_parked |= matches!(&advance.report.outcome, StepOutcome::Swept(swept) if !swept.parked.is_empty());
         self.code = report::exit_code(&advance.report, self.arguments.detailed_exitcode);
         Ok(class)
     }
@@ -82,6 +88,7 @@ fn class_of(report: &StepReport, dry_run: bool) -> StepClass {
         // A dry run changes nothing, so looking again would decide the same for ever.
         _ if dry_run => StepClass::NothingReady,
         StepOutcome::Dispatched(_) | StepOutcome::WouldDispatch { .. } => StepClass::Dispatched,
+        StepOutcome::Swept(_) => StepClass::Swept,
         StepOutcome::Nothing(NoDispatch::Hold(_)) => StepClass::Waiting,
         StepOutcome::Nothing(NoDispatch::Idle(IdleReason::AtCap { .. } | IdleReason::Paused)) => StepClass::Waiting,
         StepOutcome::Nothing(NoDispatch::Idle(IdleReason::Finished { .. } | IdleReason::NothingReady { .. })) => {

@@ -19,6 +19,7 @@ mod spec_model;
 mod spec_status;
 mod spec_validate;
 mod state;
+mod tasks_pr_sync;
 
 use camino::Utf8Path;
 use orchestrate_core::identifier::SpecId;
@@ -51,6 +52,7 @@ const NAMES: &[&str] = &[
     "spec-model",
     "spec-status",
     "spec-validate",
+    "tasks-pr-sync",
 ];
 
 /// Runs the verb and returns its exit number.
@@ -105,6 +107,9 @@ pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Print
             environment,
             printer,
         ),
+        Plumbing::TasksPrSync { verb, spec_directory } => {
+            tasks_pr_sync::run(verb, spec_directory.as_deref(), environment, printer)
+        }
         Plumbing::RunWorker { spec, unit, attempt } => {
             run_worker::run(&spec, &unit, attempt.as_deref(), environment, printer)
         }

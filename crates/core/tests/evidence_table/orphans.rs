@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use orchestrate_core::derive::derive;
 use orchestrate_core::evidence::{BranchFacts, BranchSide, Evidence};
+use orchestrate_core::finished::finished;
 use orchestrate_core::graph::{Parking, ParkingPlace};
 use orchestrate_core::identifier::Unit;
 use orchestrate_core::observed::Observed;
@@ -222,4 +223,33 @@ fn what_a_person_has_parked_is_not_parked_again() {
         let found = suspects(&graph, &evidence, &derive(&graph, &evidence), GRACE);
         assert_eq!(found.is_empty(), place.is_a_persons(), "{place:?}");
     }
+}
+
+/// What is left of an attempt goes when base itself names the landing and nobody is left; never otherwise.
+#[test]
+fn only_a_trailer_makes_records_superfluous() {
+    let mut found = 0;
+    for forge in FORGES {
+        for trailer in TRAILERS {
+            for branch in BRANCHES {
+                for worker in WORKERS {
+                    for claim in CLAIMS {
+                        let evidence = evidence(forge, trailer, branch, worker, claim);
+                        let is_finished = !finished(&evidence, &derive(&one_task(), &evidence)).is_empty();
+                        let named = matches!(trailer, Trailer::Yes | Trailer::RevertedAndLandedAgain);
+                        let nobody = matches!(worker, Worker::Free | Worker::NoWorktree);
+                        let launched = matches!(claim, Claim::Launched | Claim::LaunchedAndCleared);
+                        let expected = named && nobody && launched;
+                        // Commits beyond a merged head keep the unit in progress.
+                        assert!(
+                            expected || !is_finished,
+                            "{forge:?} {trailer:?} {branch:?} {worker:?} {claim:?}"
+                        );
+                        found += usize::from(is_finished);
+                    }
+                }
+            }
+        }
+    }
+    assert!(found > 100, "{found}");
 }

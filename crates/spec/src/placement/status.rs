@@ -64,6 +64,15 @@ fn sections(tasks: &[u8]) -> BTreeMap<TaskId, Section> {
     found
 }
 
+/// Returns the status that a file's header declares, once and by its name.
+#[must_use]
+pub fn stored_status(bytes: &[u8]) -> Option<Status> {
+    match header::parse(bytes).load_bearing("Status") {
+        Lookup::One(entry) => Status::from_name(&entry.value),
+        Lookup::Missing | Lookup::Duplicate(_) => None,
+    }
+}
+
 /// Returns a file with that stored status; nothing where it says so already, or declares none.
 ///
 /// # Errors

@@ -15,8 +15,10 @@ pub enum Law {
     Work,
     /// L6: the lock is held for the window only, and released by its owner only.
     Lock,
-    /// L7: no write to the bundle.
+    /// L7: no step that dispatches writes in the bundle, and what is written are bullets, each once.
     Bundle,
+    /// Contract §8.5: a task is parked only when its worker is known to be gone, and a parked one is left alone.
+    Parking,
     /// L9: no way around the sign-off gate.
     Gate,
     /// Contract §5.3: a unit is dispatched only when its dependencies have landed.
@@ -37,7 +39,8 @@ impl Law {
             Self::Unknown => "L4 (unknown is not an answer)",
             Self::Work => "L5 (work is never destroyed)",
             Self::Lock => "L6 (lock discipline)",
-            Self::Bundle => "L7 (no write to the bundle)",
+            Self::Bundle => "L7 (what is written in the bundle)",
+            Self::Parking => "who lives is not parked, who is parked is not dispatched",
             Self::Gate => "L9 (sign-off gate)",
             Self::Dependencies => "dependencies land first",
             Self::Convergence => "L11 (convergence)",

@@ -35,6 +35,7 @@ impl Universe {
                 format!("tower {tower} {what} of {name} although it could not read {query}")
             });
         }
+        self.judge_after_writing(tower, what);
         self.judge_obstacles(tower, name, what);
     }
 
@@ -111,7 +112,7 @@ impl Universe {
 
     pub(super) fn judge_write(&mut self, tower: usize, place: &Place, bytes: &[u8]) {
         match place {
-            Place::BundleFile(..) => self.convict(Law::Bundle, || format!("tower {tower} writes {place}")),
+            Place::BundleFile(..) => self.judge_bundle(tower, place, bytes),
             Place::Marker(..) => self.judge_marker(tower, place),
             Place::DispatchRecord(name) => self.judge_record(tower, name, bytes),
             Place::OwnerIn(directory) if matches!(directory.place(), Place::Lock(_)) => {
@@ -339,6 +340,7 @@ impl Universe {
 
     pub(super) fn judge_spawn(&mut self, tower: usize, record: &DispatchRecord) {
         self.judge_outside_lock(tower, "spawns a worker");
+        self.judge_after_writing(tower, "spawns a worker");
         if !self.minds[tower].attempts.contains(&record.attempt) {
             self.convict(Law::Order, || {
                 format!("tower {tower} spawns a worker for an attempt it never recorded")

@@ -158,6 +158,10 @@ pub(super) struct Mind {
     pub(super) excused: bool,
     /// The attempts it has recorded.
     pub(super) attempts: Vec<Nonce>,
+    /// It has written in the bundle, or tried to.
+    pub(super) wrote_bundle: bool,
+    /// The bundle's tasks as it last read them.
+    pub(super) tasks_read: Option<Vec<u8>>,
 }
 
 impl Mind {
@@ -173,6 +177,8 @@ impl Mind {
             lock_seen: None,
             excused: false,
             attempts: Vec::new(),
+            wrote_bundle: false,
+            tasks_read: None,
         }
     }
 

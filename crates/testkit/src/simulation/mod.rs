@@ -15,6 +15,7 @@ mod driver;
 mod host;
 mod law;
 mod laws;
+mod ledger;
 mod mind;
 mod observe;
 mod obstacles;

@@ -30,7 +30,7 @@ impl Universe {
     pub(super) fn true_reading(&self, host: usize, place: &Place) -> Reading {
         if let Place::BundleFile(spec, file) = place {
             let text = (spec == &self.bundle().spec)
-                .then(|| self.bundle().text(*file))
+                .then(|| self.bundle_file(host, *file))
                 .flatten();
             return text.map_or(Reading::Absent, |bytes| Reading::File {
                 bytes: bytes.to_vec(),

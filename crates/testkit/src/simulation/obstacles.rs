@@ -34,6 +34,8 @@ pub(super) enum Obstacle {
     Marker(i64),
     /// Its worktree holds changes that nobody committed.
     Uncommitted,
+    /// A bullet parks it.
+    Parked,
     /// A dependency has not landed.
     Dependency(TaskId),
 }
@@ -50,6 +52,7 @@ impl Obstacle {
             | Self::Marker(_) => Law::OneWorker,
             Self::Unreadable(_) => Law::Unknown,
             Self::Uncommitted => Law::Work,
+            Self::Parked => Law::Parking,
             Self::Dependency(_) => Law::Dependencies,
         }
     }
@@ -66,6 +69,7 @@ impl fmt::Display for Obstacle {
             Self::Unreadable(place) => write!(formatter, "{place} cannot be read"),
             Self::Marker(at) => write!(formatter, "a marker of {at} holds it"),
             Self::Uncommitted => formatter.write_str("its worktree holds uncommitted changes"),
+            Self::Parked => formatter.write_str("a bullet parks it"),
             Self::Dependency(task) => write!(formatter, "task {task} has not landed"),
         }
     }
@@ -83,6 +87,7 @@ pub(super) fn blocks(obstacle: &Obstacle, latest: Option<i64>, stale_minutes: i6
         | Obstacle::HandedOver(_)
         | Obstacle::Unreadable(_)
         | Obstacle::Uncommitted
+        | Obstacle::Parked
         | Obstacle::Dependency(_) => true,
     }
 }
@@ -116,6 +121,9 @@ impl Universe {
             .any(|(_, worktree)| worktree.complete && !worktree.changes.is_empty());
         if dirty {
             found.push(Obstacle::Uncommitted);
+        }
+        if self.bullets(host).contains_key(task) {
+            found.push(Obstacle::Parked);
         }
         let needs = self.bundle().tasks.iter().filter(|(id, _)| id == task);
         let unmet = needs

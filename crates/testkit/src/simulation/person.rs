@@ -202,7 +202,7 @@ impl Universe {
             let obstacles = self.obstacles(host, usize::MAX, &task);
             let far = self.now(host) + self.scenario.stale_minutes * 60;
             let needs_person = obstacles.iter().any(|obstacle| match obstacle {
-                Obstacle::HandedOver(_) | Obstacle::Unreadable(_) => true,
+                Obstacle::HandedOver(_) | Obstacle::Unreadable(_) | Obstacle::Parked => true,
                 Obstacle::Marker(at) => *at > far,
                 Obstacle::LiveWorker(_)
                 | Obstacle::Landed
@@ -220,6 +220,7 @@ impl Universe {
     fn clear(&mut self, host: usize, task: &TaskId, obstacles: &[Obstacle]) {
         self.statistics.cleared += 1;
         self.note_person(host, || format!("clears the claim on task {task}"));
+        self.unpark(host, task);
         let spec = self.bundle().spec.clone();
         for home in MarkerHome::ALL {
             let marker = Place::Marker(spec.clone(), task.clone(), home);

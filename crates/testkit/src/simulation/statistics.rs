@@ -47,6 +47,8 @@ pub struct Statistics {
     pub locks_broken: u64,
     /// Locks that a reference tower took away from a live tower by its age rule.
     pub locks_lost_to_peers: u64,
+    /// Tasks that towers parked.
+    pub parked: u64,
     /// Claims that a person cleared.
     pub cleared: u64,
     /// Outdated worktrees without commits that a person removed so that their unit could start again.
@@ -88,6 +90,7 @@ impl AddAssign for Statistics {
             (&mut self.locks, other.locks),
             (&mut self.locks_broken, other.locks_broken),
             (&mut self.locks_lost_to_peers, other.locks_lost_to_peers),
+            (&mut self.parked, other.parked),
             (&mut self.cleared, other.cleared),
             (&mut self.freed, other.freed),
             (&mut self.landed, other.landed),
@@ -109,7 +112,7 @@ impl fmt::Display for Statistics {
             formatter,
             "{} schedules, {} steps, {} reads ({} unknown), {} effects ({} not applied, {} reported failed, {} torn), \
              {} fetches ({} behind, {} failed), {} kills, {} restarts, {} locks ({} broken, {} lost to peers), {} runners ({} worked, {} of them on pairs, {} refused), \
-             {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
+             {} tasks parked, {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
              at most {} rounds to converge",
             self.schedules,
             self.steps,
@@ -131,6 +134,7 @@ impl fmt::Display for Statistics {
             self.workers,
             self.pairs,
             self.refused,
+            self.parked,
             self.cleared,
             self.freed,
             self.landed,

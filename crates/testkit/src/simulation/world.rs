@@ -62,6 +62,9 @@ impl World for SimulatedWorld<'_> {
             Err(why) => return Reading::Unreadable(why.reason),
         };
         self.see_lock(place);
+        if let (Place::BundleFile(_, BundleFile::Tasks), Reading::File { bytes, .. }) = (place, &reading) {
+            self.universe.borrow_mut().minds[self.tower].tasks_read = Some(bytes.clone());
+        }
         reading
     }
 
@@ -98,6 +101,11 @@ impl World for SimulatedWorld<'_> {
         self.observe(Query::PullRequests, |_, _| {
             Observed::Absent(Why::new("no forge is configured"))
         })
+    }
+
+    fn commit_times(&self, _commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, Timestamp> {
+        // Times are shown and decide nothing: a schedule looks at none.
+        BTreeMap::new()
     }
 
     fn content(&self, tip: &CommitId, _base: &Base) -> Observed<Content> {

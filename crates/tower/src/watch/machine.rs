@@ -7,6 +7,8 @@
 pub enum StepClass {
     /// A unit was dispatched: there may be another.
     Dispatched,
+    /// Something was written into the bundle, so nothing was dispatched: the next step goes on.
+    Swept,
     /// Not now: held, at the cap, or another tower was busy.
     Waiting,
     /// Nothing is ready.
@@ -104,7 +106,7 @@ impl Watch {
                 _ if stopping => stop(StopReason::Interrupted),
                 StepClass::NothingReady if !looked => stop(StopReason::NothingReady),
                 StepClass::Waiting if !looked => Ok((Self::Waiting, vec![Effect::Wait])),
-                StepClass::Dispatched | StepClass::Waiting | StepClass::NothingReady => {
+                StepClass::Dispatched | StepClass::Swept | StepClass::Waiting | StepClass::NothingReady => {
                     Ok((stepping, vec![Effect::Step]))
                 }
             },
@@ -121,8 +123,9 @@ impl Watch {
 mod tests {
     use super::*;
 
-    const CLASSES: [StepClass; 4] = [
+    const CLASSES: [StepClass; 5] = [
         StepClass::Dispatched,
+        StepClass::Swept,
         StepClass::Waiting,
         StepClass::NothingReady,
         StepClass::Halted,
@@ -172,6 +175,7 @@ mod tests {
         };
         let effects = |class| stepping.handle(Event::StepEnded(class)).expect("legal").1;
         assert_eq!(effects(StepClass::Dispatched), [Effect::Step]);
+        assert_eq!(effects(StepClass::Swept), [Effect::Step]);
         assert_eq!(effects(StepClass::Waiting), [Effect::Wait]);
         assert_eq!(
             effects(StepClass::NothingReady),

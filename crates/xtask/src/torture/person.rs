@@ -64,6 +64,8 @@ impl<'a> Person<'a> {
         for task in &tasks {
             if task.state == "in progress" {
                 self.land(&task.id)?;
+            } else if task.state == "parked" && self.random.percent(helps) {
+                self.unpark(&task.id)?;
             } else if let Some(command) = task.hint.as_deref().and_then(command_in)
                 && self.random.percent(helps)
             {
@@ -202,6 +204,25 @@ impl<'a> Person<'a> {
             )));
         }
         self.helped(unit, plumbing.join(" "))
+    }
+
+    /// Lets a task be dispatched again that a tower has parked: what stood in its way is looked after by who was told.
+    fn unpark(&self, unit: &str) -> Result<()> {
+        let arguments = ["unpark", SPEC, unit];
+        let output = self.place.processes.run(&mut self.place.orchestrate(&arguments))?;
+        if output.end == End::Exit(0) {
+            return self.helped(unit, arguments.join(" "));
+        }
+        // Another tower is in its window: the person looks again later.
+        if output.stderr.contains("the bundle is busy") {
+            return Ok(());
+        }
+        Err(Failure::new(format!(
+            "{} failed ({:?}): {}",
+            arguments.join(" "),
+            output.end,
+            output.stderr.trim()
+        )))
     }
 
     fn helped(&self, unit: &str, act: String) -> Result<()> {

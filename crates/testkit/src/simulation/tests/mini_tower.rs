@@ -57,6 +57,11 @@ pub(super) enum Flaw {
     NeverReusesWorktrees,
     FetchesNothing,
     IgnoresFailedFetches,
+    ParksTheLiving,
+    ParksTheUnread,
+    ParksTwice,
+    ParksAndDispatches,
+    DispatchesTheParked,
     Panics,
 }
 
@@ -104,6 +109,7 @@ fn attempt(world: &mut dyn World, flaw: Flaw) -> Result<UnitName, Stop> {
     {
         return Err(why.into());
     }
+    super::mini_park::sweep(world, &spec, &graph, flaw)?;
     let before = choose(world, &spec, &graph, flaw)?;
     assert!(flaw != Flaw::Panics, "a tower with a slip");
     if flaw == Flaw::WritesTheBundle {

@@ -2,6 +2,7 @@
 
 mod mini_gather;
 mod mini_lock;
+mod mini_park;
 mod mini_tower;
 
 use std::sync::Arc;
@@ -101,6 +102,11 @@ fn every_flaw_is_convicted() {
         (Flaw::NeverReusesWorktrees, &standard, &[Law::Convergence]),
         (Flaw::FetchesNothing, &standard, &[Law::Unknown]),
         (Flaw::IgnoresFailedFetches, &standard, &[Law::Unknown]),
+        (Flaw::ParksTheLiving, &standard, &[Law::Parking]),
+        (Flaw::ParksTheUnread, &standard, &[Law::Unknown]),
+        (Flaw::ParksTwice, &mortal_workers, &[Law::Bundle]),
+        (Flaw::ParksAndDispatches, &standard, &[Law::Bundle]),
+        (Flaw::DispatchesTheParked, &mortal_workers, &[Law::Parking]),
         (Flaw::Panics, &standard, &[Law::Panic]),
     ];
     let mut wrong = Vec::new();

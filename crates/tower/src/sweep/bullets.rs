@@ -1,0 +1,167 @@
+//! A bundle that is being edited by a sweep: every edit is checked against what was signed, and all are written together.
+
+use std::fmt;
+
+use orchestrate_core::graph::ParkingPlace;
+use orchestrate_core::identifier::{SpecId, TaskId, Unit};
+use orchestrate_core::place::{BundleFile, Place};
+use orchestrate_core::plan::HaltReason;
+use orchestrate_core::world::{Fault, Reading, World};
+use orchestrate_spec::anchor::content_anchor;
+use orchestrate_spec::park::{ParkError, park};
+use orchestrate_spec::placement::park_block;
+use orchestrate_spec::{BundleFiles, BundleTexts, FormatVersion};
+
+use super::{Parked, Placed, Swept};
+use crate::lock::Held;
+use crate::preflight::whole_bundle;
+
+/// One task that is to be parked.
+pub(super) struct Entry {
+    pub(super) unit: Unit,
+    pub(super) task: TaskId,
+    pub(super) note: String,
+    pub(super) halted: Vec<HaltReason>,
+}
+
+/// Why a task that waits for a person was not parked: the others are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    task: TaskId,
+    note: String,
+    why: String,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { task, note, why } = self;
+        write!(
+            formatter,
+            "task {task} waits for a person ({note}), and cannot be parked: {why}"
+        )
+    }
+}
+
+impl Entry {
+    pub(super) fn parked(self) -> Parked {
+        Parked {
+            unit: self.unit,
+            task: self.task,
+            note: self.note,
+            halted: self.halted,
+        }
+    }
+}
+
+/// A bundle with the edits of one sweep.
+#[derive(Debug, Clone)]
+pub struct Edited {
+    spec: SpecId,
+    version: FormatVersion,
+    before: BundleTexts,
+    after: BundleTexts,
+    placed: Vec<BundleFile>,
+    parked: Vec<Parked>,
+}
+
+impl Edited {
+    pub(super) fn unchanged(spec: SpecId, version: FormatVersion, texts: &BundleTexts) -> Self {
+        Self {
+            spec,
+            version,
+            before: texts.clone(),
+            after: texts.clone(),
+            placed: Vec::new(),
+            parked: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_unchanged(&self) -> bool {
+        self.before == self.after
+    }
+
+    pub(super) fn place(&mut self, placed: Placed) {
+        self.placed.extend(placed.files);
+        self.after = placed.texts;
+    }
+
+    pub(super) fn swept(self, dry_run: bool) -> Swept {
+        Swept {
+            spec: self.spec,
+            placed: self.placed,
+            parked: self.parked,
+            dry_run,
+        }
+    }
+
+    /// Writes every file that changed, the one that declares the status last. Each is replaced whole; a step that dies
+    /// in between leaves what the next one brings up to date. What somebody wrote meanwhile is not overwritten.
+    ///
+    /// # Errors
+    /// When a file is no longer as it was read, or the machine refuses.
+    pub(super) fn write(&self, world: &mut dyn World, held: &Held<'_>) -> Result<(), Fault> {
+        debug_assert!(*held.spec() == self.spec);
+        let files = self.before.files().into_iter().zip(self.after.files()).rev();
+        for ((file, before), (_, after)) in files {
+            if before == after {
+                continue;
+            }
+            let place = Place::BundleFile(self.spec.clone(), file);
+            if !matches!(world.read(&place), Reading::File { bytes, .. } if bytes == before) {
+                return Err(
+                    Fault::new(format!("cannot write {place}"), "it has changed since it was read")
+                        .with_hint("step again"),
+                );
+            }
+            world.write(&place, after)?;
+        }
+        Ok(())
+    }
+
+    fn park(&mut self, entry: Entry) -> Result<(), String> {
+        let tasks = match self.version {
+            FormatVersion::Two => park(&self.after.tasks, &entry.task, ParkingPlace::AwaitingInput, &entry.note),
+            FormatVersion::One => {
+                Ok(park_block(&self.after.tasks, &entry.task, &entry.note).map_err(|error| error.to_string())?)
+            }
+        };
+        let tasks = match tasks {
+            Ok(tasks) => tasks,
+            // Once is enough, wherever it is.
+            Err(ParkError::Parked { .. }) => return Ok(()),
+            Err(error) => return Err(error.to_string()),
+        };
+        let after = BundleTexts {
+            tasks,
+            ..self.after.clone()
+        };
+        refuse_other_content(&self.spec, &self.before, &after)?;
+        self.after = after;
+        self.parked.push(entry.parked());
+        Ok(())
+    }
+}
+
+/// Parks every task that is not parked yet. What cannot be parked keeps nobody else from it.
+pub(super) fn park_all(edited: &mut Edited, entries: impl IntoIterator<Item = Entry>) -> Vec<Refused> {
+    let mut refused = Vec::new();
+    for entry in entries {
+        let (task, note) = (entry.task.clone(), entry.note.clone());
+        if let Err(why) = edited.park(entry) {
+            refused.push(Refused { task, note, why });
+        }
+    }
+    refused
+}
+
+/// Whatever a sweep writes, the bundle reads as before and what was signed is the same.
+pub(super) fn refuse_other_content(spec: &SpecId, before: &BundleTexts, after: &BundleTexts) -> Result<(), String> {
+    whole_bundle(spec, BundleFiles::from(after.clone()))
+        .map_err(|_| "the bundle could not be read afterwards".to_owned())?;
+    let anchor = |texts: &BundleTexts| content_anchor(texts).map_err(|error| error.to_string());
+    if anchor(before)? == anchor(after)? {
+        Ok(())
+    } else {
+        Err("it would touch what was signed".to_owned())
+    }
+}
