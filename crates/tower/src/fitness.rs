@@ -47,10 +47,10 @@ pub(crate) struct Refusal {
     pub(crate) set_aside: BTreeMap<Unit, NoDispatch>,
 }
 
-impl From<NoDispatch> for Refusal {
+impl From<NoDispatch> for Box<Refusal> {
     fn from(reason: NoDispatch) -> Self {
         let set_aside = BTreeMap::new();
-        Self { reason, set_aside }
+        Self::new(Refusal { reason, set_aside })
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Situation<'a> {
 ///
 /// # Errors
 /// Why there is none: what stands in the way of the first ready unit, where there are ready ones.
-pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Chosen, Refusal> {
+pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Chosen, Box<Refusal>> {
     let Situation {
         request, graph, state, ..
     } = situation;
@@ -85,7 +85,7 @@ pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Cho
             Ok(intent) => intent,
             Err(nothing) => {
                 let reason = first.unwrap_or(nothing);
-                return Err(Refusal { reason, set_aside });
+                return Err(Box::new(Refusal { reason, set_aside }));
             }
         };
         match fit(world, situation, &intent) {

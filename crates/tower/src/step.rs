@@ -277,7 +277,7 @@ fn decide_and_dispatch(
         Ok(chosen) => chosen,
         Err(refusal) => {
             let asked = &evidence.pull_requests;
-            return sweep::record_halts(world, request, refusal, asked, notes).map(StepOutcome::Swept);
+            return sweep::record_halts(world, request, *refusal, asked, notes).map(StepOutcome::Swept);
         }
     };
     notes.extend(set_aside.iter().flat_map(set_aside_notes));
