@@ -19,6 +19,10 @@ pub(super) struct Trigger {
     pub(super) action: Action,
 }
 
+/// The words of the two commands that are looked for in what an agent ran; nothing is started with them.
+const CREATED: &str = "create";
+const MERGED: &str = "merge";
+
 /// Returns what the message of a hook says was done; nothing for every other message.
 pub(super) fn trigger(message: &[u8]) -> Option<Trigger> {
     let message: Value = serde_json::from_slice(message).ok()?;
@@ -32,7 +36,7 @@ pub(super) fn trigger(message: &[u8]) -> Option<Trigger> {
         .or_else(|| response.as_str())
         .unwrap_or_default();
     let action = match act(command)? {
-        ("merge", rest) => Action::Merge {
+        (MERGED, rest) => Action::Merge {
             number: number_in_url(output)
                 .or_else(|| number_behind(output, "#"))
                 .or_else(|| leading_number(rest.trim_start())),
@@ -48,7 +52,7 @@ fn act(command: &str) -> Option<(&str, &str)> {
     command.split(starts).find_map(|part| {
         let rest = word(part.trim_start_matches([' ', '\t']), "gh")?;
         let rest = word(rest, "pr")?;
-        ["create", "merge"]
+        [CREATED, MERGED]
             .into_iter()
             .find_map(|act| Some((act, word(rest, act)?)))
     })
