@@ -106,7 +106,10 @@ fn the_later_of_two_blocks_counts_and_what_it_needs_may_not_exist() {
             .iter()
             .find(|task| task.id.as_str() == id)
             .expect("the task");
-        task.dependencies.iter().map(orchestrate_core::identifier::TaskId::as_str).collect()
+        task.dependencies
+            .iter()
+            .map(orchestrate_core::identifier::TaskId::as_str)
+            .collect()
     };
     assert_eq!((needs("1"), needs("2")), (vec!["2"], vec!["9"]));
 }
