@@ -392,6 +392,8 @@ impl HaltReason {
             | Self::SignOff { .. }
             | Self::Changed { .. }
             | Self::WorkingCopyDiffers { .. }
+            | Self::NotAtOrigin { .. }
+            | Self::OriginUnreached { .. }
             | Self::Doctrine { .. }
             | Self::Backend { .. }
             | Self::Machine(_) => false,
