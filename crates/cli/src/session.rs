@@ -2,6 +2,7 @@
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use orchestrate_config::Settings;
+use orchestrate_core::declaration::{Cohesion, Declarations, DeclaredBy, Preference};
 use orchestrate_core::fetch::FetchTerms;
 use orchestrate_core::identifier::{SpecId, UnitName, printable};
 use orchestrate_core::world::World;
@@ -175,7 +176,7 @@ impl Session {
     /// Returns the request of one step on a spec.
     pub(crate) fn request(&self, spec: SpecId, dry_run: bool) -> StepRequest {
         StepRequest {
-            declarations: self.settings.declarations_for(&spec),
+            declarations: declarations(&self.settings, &spec),
             spec,
             cap: self.settings.max_parallel_units.value,
             stale_lock_minutes: self.settings.stale_lock_threshold.value.seconds() / 60,
@@ -188,6 +189,19 @@ impl Session {
             dry_run,
             unattended: false,
         }
+    }
+}
+
+/// Returns what the keys declare about the choice of a spec's next unit.
+fn declarations(settings: &Settings, spec: &SpecId) -> Declarations {
+    let by = DeclaredBy::Key;
+    let preferred = settings.prefer_units.value.iter().filter(|(of, _)| of == spec);
+    let pairs = settings.bundle_units.value.iter().filter(|(of, _)| of == spec);
+    Declarations {
+        preferences: preferred
+            .map(|(_, task)| Preference { task: task.clone(), by })
+            .collect(),
+        cohesions: pairs.map(|(_, pair)| Cohesion { pair: pair.clone(), by }).collect(),
     }
 }
 

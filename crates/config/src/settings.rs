@@ -3,7 +3,6 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use orchestrate_core::declaration::{Cohesion, Declarations, DeclaredBy, Preference};
 use orchestrate_core::identifier::{BaseName, SpecId};
 
 use crate::configuration::{Configuration, DEFAULTS_PLACE, Found};
@@ -108,22 +107,6 @@ impl Settings {
                 source: DispatchSource::Global,
                 origin: self.dispatch_backend.origin,
             },
-        }
-    }
-}
-
-impl Settings {
-    /// Returns what the keys declare about the choice of a spec's next unit.
-    #[must_use]
-    pub fn declarations_for(&self, spec: &SpecId) -> Declarations {
-        let by = DeclaredBy::Key;
-        let preferences = self.prefer_units.value.iter().filter(|(of, _)| of == spec);
-        let cohesions = self.bundle_units.value.iter().filter(|(of, _)| of == spec);
-        Declarations {
-            preferences: preferences
-                .map(|(_, task)| Preference { task: task.clone(), by })
-                .collect(),
-            cohesions: cohesions.map(|(_, pair)| Cohesion { pair: pair.clone(), by }).collect(),
         }
     }
 }

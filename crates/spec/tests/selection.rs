@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use orchestrate_core::graph::ParkingPlace;
+use orchestrate_core::identifier::TaskId;
 use orchestrate_spec::selection::{TaskFile, task_file};
 use orchestrate_spec::{FileText, FormatVersion};
 
@@ -106,10 +107,7 @@ fn the_later_of_two_blocks_counts_and_what_it_needs_may_not_exist() {
             .iter()
             .find(|task| task.id.as_str() == id)
             .expect("the task");
-        task.dependencies
-            .iter()
-            .map(orchestrate_core::identifier::TaskId::as_str)
-            .collect()
+        task.dependencies.iter().map(TaskId::as_str).collect()
     };
     assert_eq!((needs("1"), needs("2")), (vec!["2"], vec!["9"]));
 }
