@@ -2,6 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_e2e::sandbox::Sandbox;
+use orchestrate_testkit::bundle::BundleFixture;
 
 use crate::PROGRAM;
 use crate::signing::{passes_the_gate, sign};
@@ -184,4 +185,58 @@ fn the_guide_to_the_first_spec_can_be_followed() {
     passes_the_gate(&sandbox, "greeter");
     let requirements = sandbox.read("specs/greeter/requirements.md");
     assert!(requirements.contains("Whoever runs `greet`") && !requirements.contains("Say in a few sentences"));
+}
+
+/// Returns a line without what differs from run to run: short hashes, and ages of seconds.
+fn steady(line: &str) -> String {
+    let is_hash = |word: &str| word.len() == 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let words: Vec<String> = line
+        .split(' ')
+        .map(|word| {
+            let bare = word.trim_end_matches(',');
+            if is_hash(bare) {
+                word.replace(bare, "[SHORT]")
+            } else {
+                word.to_owned()
+            }
+        })
+        .collect();
+    let line = words.join(" ");
+    match line
+        .split_once(" s   ←")
+        .or_else(|| line.strip_suffix(" s").map(|rest| (rest, "")))
+    {
+        Some((before, after)) => format!(
+            "{}{after}",
+            before.trim_end_matches(|digit: char| digit.is_ascii_digit())
+        ),
+        None => line,
+    }
+}
+
+/// Every worked example of the page on evidence comes out as it is written there.
+#[test]
+fn what_decides_is_as_the_page_on_evidence_shows_it() {
+    let page = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/concepts/evidence.md");
+    let text = std::fs::read_to_string(page).expect("the page");
+    let mut compared = 0;
+    for block in blocks(&text).iter().filter(|block| block.language == "console") {
+        let bundle = BundleFixture::new("greeter")
+            .task("1", "parse", &[], "1 day")
+            .task("2", "print", &["1"], "1 day");
+        let sandbox = Sandbox::with(PROGRAM, &bundle);
+        let mut said: Vec<String> = Vec::new();
+        for line in &block.lines {
+            if let Some(command) = line.strip_prefix("$ ") {
+                said = sandbox.shell(command).exits(0).stdout.lines().map(steady).collect();
+            } else if line == "…" {
+                said.clear();
+            } else {
+                assert!(!said.is_empty(), "no more was said than before {line:?}");
+                assert_eq!(said.remove(0), steady(line));
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 12, "only {compared} lines were compared");
 }

@@ -263,7 +263,7 @@ fn a_worker_that_runs_after_its_work_landed_is_shown() {
     sandbox.close_gate("1");
     let _ = sandbox.orchestrate(&["alpha"]).exits(0);
     let worker = sandbox.worker_at_gate("1");
-    assert!(state_of(&sandbox, "1").starts_with("running: the worker lease of task-1 is held (pid "));
+    assert!(state_of(&sandbox, "1").starts_with("running: a worker runs (pid "));
     let _ = sandbox.commit_all("part 1\n\nPlanwright-Task: alpha/1\n");
     assert_eq!(
         shown(&state_of(&sandbox, "1")),
@@ -322,15 +322,16 @@ fn in_a_shallow_clone_an_absent_trailer_is_unknown_and_a_present_one_counts() {
     check!(sandbox, output, @r"
         exit 0
         --- out
-        alpha · Ready · 1 of 3 landed · 2 for a person
+        alpha · Ready · 1 of 3 landed · 2 unknown
 
-          1  first part   landed       trailer in [SHORT] on main
-          2  second part  unknown      unknown: the clone is shallow, so a landing could be unseen
-                                       → git fetch --unshallow
-          3  third part   unknown      unknown: the clone is shallow, so a landing could be unseen
-                                       → git fetch --unshallow
+          1  first part   landed   trailer in [SHORT] on main, [AGE]
+          2  second part  unknown  the clone is shallow, so a landing could be unseen
+                                   → git fetch --unshallow
+          3  third part   unknown  the clone is shallow, so a landing could be unseen
+                                   → git fetch --unshallow
 
-        next: nothing is ready · critical path 1 → 2 · base main at [SHORT]
+        next: nothing is ready · critical path 1 → 2
+        base main at [SHORT] · 1 commit walked, more are missing · no request: origin is on no forge
         ");
     check!(sandbox, sandbox.orchestrate_in(&clone, &["alpha", "--detailed-exitcode"]), @r"
         exit 12

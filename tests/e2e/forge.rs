@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 use crate::{alpha, sandbox};
 
 /// A sandbox whose origin is on github.com, which is the server here.
-struct Forge {
-    sandbox: Sandbox,
-    github: GitHub,
+pub(crate) struct Forge {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) github: GitHub,
     gh: Utf8PathBuf,
 }
 
 /// Runs a test with each `gh`: what one version says in another way must not change what we believe.
-fn with_each_gh(bundle: &BundleFixture, test: impl Fn(&Forge)) {
+pub(crate) fn with_each_gh(bundle: &BundleFixture, test: impl Fn(&Forge)) {
     let found = every_gh();
     if found.is_empty() {
         skipped("gh");
@@ -48,7 +48,11 @@ fn with_each_gh(bundle: &BundleFixture, test: impl Fn(&Forge)) {
 }
 
 impl Forge {
-    fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.run_with(arguments, &[])
+    }
+
+    pub(crate) fn run_with(&self, arguments: &[&str], more: &[(&str, &str)]) -> Output {
         let settings = self.sandbox.root().join("gh");
         let variables = [
             ("GH_CONFIG_DIR", settings.as_str()),
@@ -56,7 +60,7 @@ impl Forge {
             ("PLANWRIGHT_DISPATCH_FETCH_TTL", "86400"),
         ];
         self.sandbox
-            .orchestrate_with(&self.sandbox.repository(), arguments, &variables)
+            .orchestrate_with(&self.sandbox.repository(), arguments, &[&variables, more].concat())
     }
 
     fn state_of(&self, task: &str) -> String {
@@ -68,7 +72,7 @@ impl Forge {
     }
 
     /// Makes a task branch with one commit beside main, and returns the commit.
-    fn branch(&self, task: &str) -> String {
+    pub(crate) fn branch(&self, task: &str) -> String {
         let name = format!("planwright/alpha/task-{task}");
         let _ = self.sandbox.git(&["switch", "--quiet", "--create", &name, "main"]);
         self.sandbox.write(&format!("work/{task}.txt"), "work\n");
@@ -77,7 +81,7 @@ impl Forge {
         commit
     }
 
-    fn says(&self, task: &str, pull_requests: Vec<Value>) {
+    pub(crate) fn says(&self, task: &str, pull_requests: Vec<Value>) {
         self.github.set(&format!("planwright/alpha/task-{task}"), pull_requests);
     }
 
@@ -89,7 +93,7 @@ impl Forge {
     }
 }
 
-fn merged(number: u64, head: &str, commit: &str) -> Value {
+pub(crate) fn merged(number: u64, head: &str, commit: &str) -> Value {
     let mut merged = pull_request(number, "MERGED", head);
     merged["mergeCommit"] = json!({ "oid": commit });
     merged
@@ -174,7 +178,7 @@ fn an_old_merge_says_nothing_of_a_branch_that_was_made_anew() {
         forge.says("1", vec![merged(4, SOMEWHERE, SOMEWHERE)]);
         let state = forge.state_of("1");
         assert!(
-            state.starts_with("unknown: unknown: PR #4 is merged, but whether task-1 holds more"),
+            state.starts_with("unknown: PR #4 is merged, but whether task-1 holds more"),
             "{state}"
         );
     });
@@ -282,7 +286,7 @@ fn an_error_for_one_head_holds_that_unit_alone() {
         forge.github.fail_next(Failure::Errors(error.clone()));
         let state = forge.state_of("1");
         assert!(
-            state.starts_with("unknown: unknown: GitHub did not answer for task-1"),
+            state.starts_with("unknown: GitHub did not answer for task-1"),
             "{state}"
         );
         forge.github.fail_next(Failure::Errors(error));

@@ -297,7 +297,6 @@ fn state_prints_the_contracts_records() {
         --- out
         refused	Planwright-Task	Alpha/2
         task	1	completed	trailer
-        completion	1		2026-01-01
         task	2	in-progress	branch-commits
         task	3	in-progress	marker-fresh
         task	4	blocked	deps-unmet

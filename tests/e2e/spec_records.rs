@@ -114,7 +114,7 @@ fn spec_status_has_the_contracts_lines_and_exits() {
         spec: beta
         format-version: 2
         stored status: Ready
-        task 1 completed · merged 2026-01-01 (trailer)
+        task 1 completed (trailer)
         task 2 ready (deps-met)
         task 3 ready (deps-met)
         task 4 awaiting-input (bullet: — which colour?)

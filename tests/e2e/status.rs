@@ -34,15 +34,16 @@ fn every_state_says_why() {
         --- out
         alpha · Ready · 1 of 6 landed · 1 running · 1 in progress · 1 parked
 
-          1  landed part                               landed       trailer in [SHORT] on main
-          2  committed part                            in progress  1 commit on task-2, not on main
-                                                                    → review planwright/alpha/task-2, and merge it into main
-          3  running part                              running      the worker lease of task-3 is held (pid [PID] since [TIME])
-          4  blocked part with a … line of a terminal  blocked      needs 2 (in progress) and 3 (running)
-          5  free part                                 ready        
-          6  parked part                               parked       Deferred — until the vendor answers
+          1  landed part                       landed       trailer in [SHORT] on main, [AGE]
+          2  committed part                    in progress  1 commit on task-2, not on main, [AGE]
+             → review planwright/alpha/task-2, and merge it into main
+          3  running part                      running      a worker runs (pid [PID]), [AGE]
+          4  blocked part wit…e of a terminal  blocked      needs 2 (in progress) and 3 (running)
+          5  free part                         ready        next
+          6  parked part                       parked       Deferred — until the vendor answers
 
-        next: 5 · critical path 3 → 4 · base main at [SHORT]
+        next: 5 · critical path 3 → 4
+        base main at [SHORT] · 3 commits walked · no request: there is no origin
         ");
     assert_eq!(sandbox.changes_since(&before), [""; 0], "status writes nothing");
     drop(worker);

@@ -60,10 +60,10 @@ fn it_ends_when_nothing_is_ready() {
           log       .git/orchestrate/logs/alpha-task-1.log
           why 1     head of the critical path 1 → 2 (2 days); also ready: none
         nothing to dispatch: nothing is ready
-          1     the worker lease of task-1 is held (pid [PID] since [TIME])
+          1     a worker runs (pid [PID])
           2     needs 1 (running)
         --- err
-        watch ended: nothing is ready: 1: the worker lease of task-1 is held (pid [PID] since [TIME]); 2: needs 1 (running)
+        watch ended: nothing is ready: 1: a worker runs (pid [PID]); 2: needs 1 (running)
         ");
     drop(worker);
     sandbox.wait_for_worker("alpha", "1");

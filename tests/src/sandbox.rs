@@ -225,6 +225,8 @@ impl Sandbox {
             (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "[TIME]"),
             (r"\b\d+ s ago", "[AGE] ago"),
             (r"since \d+ s\b", "since [AGE]"),
+            (r", (?:\d+ (?:s|min|h|days)|in the future)\b", ", [AGE]"),
+            (r"(?m)^( +)\d+ (?:s|min|h|days)\b", "$1[AGE]"),
             (r"\b([0-9a-f]{64}|[0-9a-f]{40})\b", "[HASH]"),
             (r"\b[0-9a-f]{32}\b", "[TOKEN]"),
             (r"\b[0-9a-f]{7}\b", "[SHORT]"),

@@ -117,6 +117,12 @@ pub(crate) enum Command {
     Status {
         /// The spec: specs/NAME or NAME.
         spec: Option<String>,
+        /// Show every task, however many there are.
+        #[arg(long)]
+        all: bool,
+        /// Print ASCII characters only. Implied where the locale is not UTF-8.
+        #[arg(long)]
+        ascii: bool,
         /// How to print the result.
         #[arg(long, value_enum, default_value_t)]
         format: Format,
@@ -129,6 +135,9 @@ pub(crate) enum Command {
         spec: String,
         /// The task's id.
         task: String,
+        /// Print ASCII characters only. Implied where the locale is not UTF-8.
+        #[arg(long)]
+        ascii: bool,
         /// How to print the result.
         #[arg(long, value_enum, default_value_t)]
         format: Format,

@@ -10,12 +10,14 @@ mod failure;
 mod fetch_terms;
 mod findings;
 mod layers;
+mod layout;
 mod plumbing;
 mod printer;
 mod screen;
 mod session;
 mod settings;
 mod signing;
+mod task_view;
 mod validation;
 
 use std::process::ExitCode;

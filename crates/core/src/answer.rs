@@ -4,6 +4,7 @@ use alloc::string::String;
 
 use crate::identifier::CommitId;
 use crate::observed::Why;
+use crate::time::Timestamp;
 
 /// What a row says of one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,21 @@ pub enum Answer {
         landing: String,
         /// The commit that undoes it.
         by: CommitId,
+        /// When that was committed, where it is known.
+        at: Option<Timestamp>,
     },
+}
+
+impl Answer {
+    /// Returns when the evidence that the row found came to be; nothing where the row found none, or nothing tells.
+    #[must_use]
+    pub const fn at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Yes(finding) => finding.at(),
+            Self::Undone { at, .. } => *at,
+            Self::No(_) | Self::Unknown(_) => None,
+        }
+    }
 }
 
 /// What a deciding row found.
@@ -32,9 +47,22 @@ pub enum Finding {
         commit: CommitId,
         /// In words.
         detail: String,
+        /// When it landed, where that is known.
+        at: Option<Timestamp>,
     },
     /// Somebody works on it, or may.
     InProgress(Progress),
+}
+
+impl Finding {
+    /// Returns when the evidence came to be, where that is known.
+    #[must_use]
+    pub const fn at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Landed { at, .. } => *at,
+            Self::InProgress(progress) => progress.at,
+        }
+    }
 }
 
 /// Why a task counts as in progress.
@@ -46,6 +74,9 @@ pub struct Progress {
     pub detail: String,
     /// What a person can do, where one is needed.
     pub hint: Option<String>,
+    /// When its evidence came to be: the lease was taken, the last commit made, the pull request changed, the unit
+    /// dispatched. Nothing where nothing tells. It is shown, and decides nothing.
+    pub at: Option<Timestamp>,
 }
 
 /// The kinds of progress, by what holds the task.

@@ -1,9 +1,11 @@
 //! Task branches as they were found.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::ops::Deref;
 
-use crate::identifier::CommitId;
-use crate::observed::Observed;
+use crate::identifier::{CommitId, Unit};
+use crate::observed::{Observed, Why};
 
 /// Where a branch lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +14,53 @@ pub enum BranchSide {
     Local,
     /// `refs/remotes/origin/…`
     Remote,
+}
+
+/// The task branches of a bundle by unit, each unit with all the places that hold it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Branches {
+    /// Those that were read.
+    pub by_unit: BTreeMap<Unit, Vec<BranchFacts>>,
+    /// The units with a branch that is there and cannot be read: such a ref is not one that is not there (law L4), and
+    /// it is unknown for its own unit alone (law L12).
+    pub unreadable: BTreeMap<Unit, Why>,
+}
+
+impl Branches {
+    /// Returns no branches.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            by_unit: BTreeMap::new(),
+            unreadable: BTreeMap::new(),
+        }
+    }
+
+    /// Returns the branches of a unit; unknown where one of them cannot be read.
+    pub fn of(&self, unit: &Unit) -> Observed<&[BranchFacts]> {
+        match self.unreadable.get(unit) {
+            Some(why) => Observed::Unknown(why.clone()),
+            None => Observed::Known(self.by_unit.get(unit).map(Vec::as_slice).unwrap_or_default()),
+        }
+    }
+}
+
+impl From<BTreeMap<Unit, Vec<BranchFacts>>> for Branches {
+    fn from(by_unit: BTreeMap<Unit, Vec<BranchFacts>>) -> Self {
+        Self {
+            by_unit,
+            unreadable: BTreeMap::new(),
+        }
+    }
+}
+
+/// The branches that were read.
+impl Deref for Branches {
+    type Target = BTreeMap<Unit, Vec<BranchFacts>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.by_unit
+    }
 }
 
 /// One task branch.

@@ -8,6 +8,7 @@ use crate::evidence::Evidence;
 use crate::identifier::{CommitId, TaskId};
 use crate::observed::Why;
 use crate::row::Row;
+use crate::time::Timestamp;
 
 /// The state of one task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,6 +63,14 @@ impl Decision {
         }
     }
 
+    /// Returns when what decided came to be, where that is known.
+    pub(crate) fn at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Decided(_, finding) => finding.at(),
+            Self::Unknown(_) | Self::Open => None,
+        }
+    }
+
     pub(crate) fn state(self, open: impl FnOnce() -> TaskState) -> TaskState {
         match self {
             Self::Decided(_, Finding::Landed { commit, .. }) => TaskState::Landed { commit },
@@ -86,8 +95,9 @@ pub(crate) fn decide(task: &TaskId, rows: &[(Row, Answer)], evidence: &Evidence)
                 return Decision::Decided(*row, finding.clone());
             }
             Answer::Unknown(why) => unknown = unknown.or(Some(why)),
-            Answer::Undone { landing, by } => {
-                undone.get_or_insert_with(|| Decision::Decided(*row, held_by_revert(task, landing, by, evidence)));
+            Answer::Undone { landing, by, at } => {
+                undone
+                    .get_or_insert_with(|| Decision::Decided(*row, held_by_revert(task, landing, (by, *at), evidence)));
             }
             Answer::Yes(_) | Answer::No(_) => {}
         }
@@ -100,7 +110,12 @@ pub(crate) fn decide(task: &TaskId, rows: &[(Row, Answer)], evidence: &Evidence)
 }
 
 /// Nobody does again by himself what somebody has removed.
-fn held_by_revert(task: &TaskId, landing: &str, by: &CommitId, evidence: &Evidence) -> Finding {
+fn held_by_revert(
+    task: &TaskId,
+    landing: &str,
+    (by, at): (&CommitId, Option<Timestamp>),
+    evidence: &Evidence,
+) -> Finding {
     Finding::InProgress(Progress {
         kind: ProgressKind::Reverted,
         detail: format!("{landing}, reverted by {}", by.short()),
@@ -109,5 +124,6 @@ fn held_by_revert(task: &TaskId, landing: &str, by: &CommitId, evidence: &Eviden
              specs/{spec} {task} --in out-of-scope --reason \"…\"",
             spec = evidence.spec
         )),
+        at,
     })
 }

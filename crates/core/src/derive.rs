@@ -15,6 +15,8 @@ use crate::graph::{Parking, TaskGraph};
 use crate::identifier::{CommitId, TaskId};
 pub use crate::row::Row;
 use crate::row::answer;
+pub use crate::row::{merged_pull_request_of, pull_request_of};
+use crate::time::Timestamp;
 
 /// One task's state and how it was reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub struct TaskReport {
     pub worker_still_running: bool,
     /// The reference bullet that parks the task, if one does.
     pub parked: Option<Parking>,
+    /// When what decided came to be, where that is known.
+    pub at: Option<Timestamp>,
 }
 
 impl TaskReport {
@@ -101,6 +105,7 @@ pub fn derive(graph: &TaskGraph, evidence: &Evidence) -> SpecState {
         let worker_still_running = decision.is_landed() && says_yes(&rows, Row::WorkerLease);
         let decided_by = decision.row();
         let decision = decision.with_pull_request(&rows);
+        let at = decision.at();
         let state = decision.state(|| {
             let needs: Vec<TaskId> = task
                 .dependencies
@@ -123,6 +128,7 @@ pub fn derive(graph: &TaskGraph, evidence: &Evidence) -> SpecState {
                 decided_by,
                 worker_still_running,
                 parked,
+                at,
             },
         ))
     });

@@ -7,7 +7,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-pub use crate::branch::{BranchFacts, BranchSide};
+pub use crate::branch::{BranchFacts, BranchSide, Branches};
 use crate::content::Content;
 use crate::identifier::{BaseName, CommitId, SpecId, TaskId, Unit};
 use crate::observed::{Observed, Why};
@@ -100,6 +100,8 @@ pub enum Lease {
     Held {
         /// Who, as far as the lease file tells.
         holder: String,
+        /// Since when, as far as the lease file tells.
+        since: Option<Timestamp>,
     },
     /// Nobody does.
     Free,
@@ -133,7 +135,7 @@ pub struct Evidence {
     /// The walk of base.
     pub history: Observed<History>,
     /// The task branches by unit.
-    pub branches: Observed<BTreeMap<Unit, Vec<BranchFacts>>>,
+    pub branches: Observed<Branches>,
     /// Pull requests; absent where there is no forge to ask.
     pub pull_requests: Observed<PullRequests>,
     /// Worker leases by unit, for every unit that has a worktree.
@@ -144,6 +146,8 @@ pub struct Evidence {
     pub content: BTreeMap<Unit, Observed<Content>>,
     /// Our own records by unit.
     pub records: Observed<BTreeMap<Unit, UnitRecords>>,
+    /// When the commits were committed that a row may name. One that is missing shows no age.
+    pub times: BTreeMap<CommitId, Timestamp>,
     /// The reverts after which a person wants a task done again. What cannot be read is not wanted.
     pub redo: BTreeMap<TaskId, BTreeSet<CommitId>>,
     /// The age at which a readable marker without a record of ours stops holding, in seconds.

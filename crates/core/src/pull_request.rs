@@ -19,8 +19,13 @@ pub struct PullRequests {
     pub head_owner: String,
     /// When it was asked.
     pub asked: Timestamp,
+    /// How many requests that took.
+    pub requests: usize,
     /// The pull requests of each unit that was asked for, the newest first; unknown where the forge did not say all.
     pub by_unit: BTreeMap<Unit, Observed<Vec<PullRequest>>>,
+    /// Those of units that git alone shows landed, as far as one request had room for them. They are shown, and decide
+    /// nothing: whether a forge was asked changes no state that git tells.
+    pub beside: BTreeMap<Unit, Vec<PullRequest>>,
     /// How the head of a merged pull request and the unit's branches lie to each other, by its number. Filled by who
     /// gathers, because the forge knows nothing of the branches here.
     pub relations: BTreeMap<u64, Vec<(BranchSide, Observed<TipRelation>)>>,
@@ -41,6 +46,46 @@ pub struct PullRequest {
     pub head: CommitId,
     /// What its checks say.
     pub checks: Checks,
+    /// What is shown of it, and decides nothing.
+    pub shown: Shown,
+}
+
+/// What people are shown of a pull request beside its state; what the forge does not say is not there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shown {
+    /// Its page.
+    pub url: Option<String>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
+    /// When anything of it changed last.
+    pub updated: Option<Timestamp>,
+    /// When it was merged.
+    pub merged: Option<Timestamp>,
+    /// How it was merged, where that can be told.
+    pub manner: Option<MergeManner>,
+}
+
+/// How a pull request was merged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MergeManner {
+    /// By a merge commit.
+    Merge,
+    /// As one new commit.
+    Squash,
+    /// Its commits anew on base.
+    Rebase,
+}
+
+impl MergeManner {
+    /// Returns the manner in a word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Merge => "merge",
+            Self::Squash => "squash",
+            Self::Rebase => "rebase",
+        }
+    }
 }
 
 /// Where a pull request stands.
@@ -73,6 +118,18 @@ pub enum Checks {
 }
 
 impl Checks {
+    /// Returns the checks in one word: `passed`, `failed`, `pending`, `none`, `unknown`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Pending => "pending",
+            Self::None => "none",
+            Self::Unknown => "unknown",
+        }
+    }
+
     pub(crate) const fn words(self) -> &'static str {
         match self {
             Self::Passed => "checks passed",

@@ -27,7 +27,8 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Returns the age for people: `40 s`, `4 min`, `3 h`, `2 days`; `in the future` for a negative one.
+    /// Returns the age for people: `40 s`, `4 min`, `3 h`, `2 days`; `in the future` for a negative one, as after a clock
+    /// was set back.
     #[must_use]
     pub fn age_at(self, now: Self) -> String {
         match now.seconds_since(self) {
@@ -37,6 +38,15 @@ impl Timestamp {
             seconds @ 7200..172_800 => format!("{} h", seconds / 3600),
             seconds => format!("{} days", seconds / 86_400),
         }
+    }
+}
+
+impl Timestamp {
+    /// Returns how long ago it was, for people: `4 min ago`; `in the future` for what lies ahead.
+    #[must_use]
+    pub fn ago_at(self, now: Self) -> String {
+        let age = self.age_at(now);
+        if self > now { age } else { format!("{age} ago") }
     }
 }
 
@@ -76,6 +86,28 @@ mod tests {
         assert_eq!(
             [age(-1), age(0), age(59), age(60), age(7199), age(7200), age(172_800)],
             ["in the future", "0 s", "59 s", "1 min", "119 min", "2 h", "2 days"]
+        );
+    }
+
+    #[test]
+    fn what_lies_ahead_was_never_ago() {
+        let now = Timestamp::from_seconds(1_000_000);
+        let said = |seconds: i64| Timestamp::from_seconds(seconds).ago_at(now);
+        assert_eq!(
+            [
+                said(999_940),
+                said(1_000_000),
+                said(1_000_001),
+                said(i64::MAX),
+                said(i64::MIN)
+            ],
+            [
+                "1 min ago",
+                "0 s ago",
+                "in the future",
+                "in the future",
+                "106751991167300 days ago"
+            ]
         );
     }
 

@@ -9,8 +9,9 @@ use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
+pub use crate::branch::Branches;
 use crate::content::Content;
-use crate::evidence::{Base, BranchFacts, History, Lease};
+use crate::evidence::{Base, History, Lease};
 use crate::fetch::{Fetch, FetchTerms};
 use crate::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
 use crate::observed::Observed;
@@ -161,9 +162,6 @@ pub enum Spawned {
         status: String,
     },
 }
-
-/// Branches by unit, each unit with all the places that hold it.
-pub type Branches = BTreeMap<Unit, Vec<BranchFacts>>;
 
 /// The machine, the repository and its origin.
 ///

@@ -21,6 +21,7 @@ fn report(state: TaskState, parked: Option<Parking>) -> TaskReport {
         decided_by: None,
         worker_still_running: false,
         parked,
+        at: None,
     }
 }
 
@@ -80,6 +81,7 @@ impl Situation {
                     kind: ProgressKind::Running,
                     detail: String::new(),
                     hint: None,
+                    at: None,
                 })
             } else if needs.is_empty() {
                 TaskState::Ready

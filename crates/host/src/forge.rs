@@ -7,7 +7,7 @@ mod answer;
 mod place;
 mod query;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -54,10 +54,12 @@ pub(crate) fn pull_requests(
     let Some(gh) = &settings.gh else {
         return Observed::Absent(Why::new(format!("gh is not installed, so {} is not asked", place.host)));
     };
-    let mut by_unit = std::collections::BTreeMap::new();
+    let mut by_unit = BTreeMap::new();
+    let mut requests = 0;
     let units: Vec<&Unit> = units.iter().collect();
     for part in units.chunks(query::MOST_HEADS) {
         let question = query::render(&place, spec, part);
+        requests += 1;
         match ask(gh, &repository.layout.primary, &place.host, question.as_bytes()) {
             Ok(body) => match answer::read(&body, part) {
                 Ok(found) => by_unit.extend(found),
@@ -70,8 +72,10 @@ pub(crate) fn pull_requests(
         repository: format!("{}/{}", place.owner, place.name),
         head_owner: place.head_owner,
         asked: now,
+        requests,
         by_unit,
-        relations: std::collections::BTreeMap::new(),
+        beside: BTreeMap::new(),
+        relations: BTreeMap::new(),
     })
 }
 

@@ -99,25 +99,50 @@ fn collect_branches(
             let Some((side, unit)) = task_branch(&name) else {
                 continue;
             };
-            let tip = reference.peel_to_commit()?.id();
+            let tip = match reference.peel_to_commit() {
+                Ok(tip) => tip.id(),
+                Err(_) => {
+                    let why = Why::new(format!("{name} names a commit that is not here"))
+                        .with_hint(format!("fetch it, or give the branch up: git update-ref -d {name}"));
+                    branches.unreadable.insert(unit.unit, why);
+                    yielded.insert(name);
+                    continue;
+                }
+            };
             let own = match side {
                 BranchSide::Local => own_commits(repository, &name, tip, starts.get(&unit.unit)),
                 BranchSide::Remote => Observed::Absent(Why::new("a remote branch does not say where it started")),
             };
+            let ahead = match ahead.count(history::id(tip)?) {
+                Ok(ahead) => ahead,
+                Err(error) => {
+                    branches
+                        .unreadable
+                        .insert(unit.unit, why(&format!("cannot walk {name}"), &error));
+                    yielded.insert(name);
+                    continue;
+                }
+            };
             let facts = BranchFacts {
                 side,
                 tip: commit_id(tip)?,
-                ahead: ahead.count(history::id(tip)?)?,
+                ahead,
                 own,
             };
-            branches.entry(unit.unit).or_default().push(facts);
+            branches.by_unit.entry(unit.unit).or_default().push(facts);
             yielded.insert(name);
         }
     }
-    match loose_task_branches(repository, spec).find(|name| !yielded.contains(name)) {
-        Some(broken) => Err(git2::Error::from_str(&format!("{broken} is there and cannot be read"))),
-        None => Ok(branches),
+    // Each is unknown for its own unit, and for no other (laws L4 and L12).
+    for broken in loose_task_branches(repository, spec).filter(|name| !yielded.contains(name)) {
+        if let Some((_, unit)) = task_branch(&broken) {
+            let why = Why::new(format!("{broken} is there and names no commit")).with_hint(format!(
+                "write its commit into it, or give the branch up: rm .git/{broken}"
+            ));
+            branches.unreadable.insert(unit.unit, why);
+        }
     }
+    Ok(branches)
 }
 
 /// Returns the side and the unit of a task branch's full name; any remote's branch counts, whatever its name.
@@ -360,7 +385,7 @@ impl crate::repository::Repository {
         let commit = self.git.find_commit(oid(commit).ok()?).ok()?;
         let when = commit.committer().when();
         let local = when.seconds() + i64::from(when.offset_minutes()) * 60;
-        let text = orchestrate_core::time::Timestamp::from_seconds(local).to_string();
+        let text = Timestamp::from_seconds(local).to_string();
         text.get(..10).map(str::to_owned)
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use camino::{Utf8Path, Utf8PathBuf};
 use fd_lock::RwLock;
 use orchestrate_core::evidence::Lease;
-use orchestrate_core::identifier::{Nonce, printable};
+use orchestrate_core::identifier::Nonce;
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::Fault;
@@ -158,9 +158,7 @@ pub fn probe(path: &Utf8Path) -> Observed<Lease> {
     match tried {
         Ok(()) if is_still_at(&file, path) => Observed::Known(Lease::Free),
         Ok(()) => unknown("it was replaced while it was looked at".to_owned()),
-        Err(error) if error.kind() == ErrorKind::WouldBlock => Observed::Known(Lease::Held {
-            holder: describe_holder(&mut file),
-        }),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Observed::Known(held(&mut file)),
         Err(error) => unknown(error.to_string()),
     }
 }
@@ -174,7 +172,7 @@ fn is_still_at(file: &File, path: &Utf8Path) -> bool {
     }
 }
 
-fn describe_holder(file: &mut File) -> String {
+fn held(file: &mut File) -> Lease {
     let mut text = String::new();
     let holder = file
         .take(LONGEST_TEXT)
@@ -182,8 +180,14 @@ fn describe_holder(file: &mut File) -> String {
         .ok()
         .and_then(|_| serde_json::from_str::<LeaseHolder>(&text).ok());
     match holder {
-        Some(holder) => printable(&format!("pid {} since {}", holder.pid, holder.started)),
-        None => "a worker that has not said who it is".to_owned(),
+        Some(holder) => Lease::Held {
+            holder: format!("pid {}", holder.pid),
+            since: Some(holder.started),
+        },
+        None => Lease::Held {
+            holder: "it has not said who it is".to_owned(),
+            since: None,
+        },
     }
 }
 
@@ -251,18 +255,19 @@ mod tests {
     fn a_holder_that_said_nothing_is_a_holder() {
         let (_guard, root) = directory();
         let path = path(&root);
-        for (text, says) in [
+        for (text, holder, since) in [
             (
                 "{\"pid\":7,\"started\":\"2026-11-29T17:31:58Z\",\"attempt\":\"00000000000000000000000000000000\"}\n",
-                "pid 7 since 2026-11-29T17:31:58Z",
+                "pid 7",
+                Some(Timestamp::from_seconds(1_795_973_518)),
             ),
-            ("\u{1b}[31m torn", "a worker that has not said who it is"),
+            ("\u{1b}[31m torn", "it has not said who it is", None),
         ] {
             std::fs::write(&path, text).expect("file");
             let mut lock = RwLock::new(File::open(&path).expect("file"));
             let _held = lock.try_write().expect("exclusive");
-            let holder = says.to_owned();
-            assert_eq!(probe(&path), Observed::Known(Lease::Held { holder }));
+            let holder = holder.to_owned();
+            assert_eq!(probe(&path), Observed::Known(Lease::Held { holder, since }));
         }
     }
 }

@@ -97,19 +97,57 @@ fn utf8(operation: &str, path: &std::path::Path) -> Result<Utf8PathBuf, Fault> {
         .map_err(|path| Fault::new(operation, format!("its path is not UTF-8: {}", path.display())))
 }
 
-fn open_fault(operation: &str, start: &Utf8Path, error: &git2::Error) -> Fault {
+/// Returns why a repository cannot be opened, by name where it is of a kind that is not supported.
+pub(crate) fn open_fault(operation: &str, start: &Utf8Path, error: &git2::Error) -> Fault {
     if error.code() == git2::ErrorCode::NotFound {
         return Fault::new(operation, format!("{start} is in no git repository"))
             .with_hint("run this inside a git repository");
     }
-    let fault = Fault::new(operation, error.message().to_owned());
     if error.code() == git2::ErrorCode::Owner {
-        fault.with_hint("it belongs to another user; git config --global --add safe.directory <path>, if you trust it")
-    } else if error.message().contains("extension") || error.message().contains("object format") {
-        fault.with_hint("reftable and SHA-256 repositories are not supported yet")
-    } else {
-        fault
+        let path = quoted_in(error.message()).unwrap_or("<its path>");
+        return Fault::new(operation, format!("{path} belongs to another user")).with_hint(format!(
+            "if you trust it: git config --global --add safe.directory {path}"
+        ));
     }
+    let Some(kind) = unsupported_kind(error.message()) else {
+        return Fault::new(operation, error.message().to_owned());
+    };
+    Fault::new(operation, kind.what).with_hint(kind.help)
+}
+
+/// A kind of repository that libgit2 does not read.
+struct UnsupportedKind {
+    what: String,
+    help: String,
+}
+
+/// Tells from libgit2's words, the only place where it says so, what kind of repository it refused.
+fn unsupported_kind(message: &str) -> Option<UnsupportedKind> {
+    let lower = message.to_lowercase();
+    let (what, help) = if lower.contains("extensions.refstorage") {
+        (
+            "it keeps its refs in a reftable (extensions.refStorage), which is not supported".to_owned(),
+            "clone it with refs in files, and step in the clone: git clone --ref-format=files".to_owned(),
+        )
+    } else if lower.contains("object format") || lower.contains("extensions.objectformat") {
+        (
+            "its objects are named by SHA-256 (extensions.objectFormat), which is not supported".to_owned(),
+            "use a repository with SHA-1 objects: git init --object-format=sha1".to_owned(),
+        )
+    } else if lower.contains("unsupported extension") {
+        let name = message.split_whitespace().last().unwrap_or_default();
+        (
+            format!("it uses an extension of git that is not supported ({name})"),
+            "make a clone without it, and step there".to_owned(),
+        )
+    } else {
+        return None;
+    };
+    Some(UnsupportedKind { what, help })
+}
+
+fn quoted_in(message: &str) -> Option<&str> {
+    message.split('\'').nth(1)
 }
 
 impl Repository {

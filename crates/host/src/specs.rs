@@ -16,6 +16,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::git::blob_at;
 use crate::promised;
+use crate::repository::open_fault;
 
 /// What stands where a bundle's file belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,7 +147,7 @@ impl Baseline {
         let repository = match git2::Repository::discover(directory) {
             Ok(repository) => repository,
             Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
-            Err(error) => return Err(fault(error)),
+            Err(error) => return Err(open_fault(&format!("cannot look for {reference}"), directory, &error)),
         };
         let top = repository.workdir().and_then(|top| top.canonicalize().ok());
         let Some(top) = top.and_then(|top| Utf8PathBuf::from_path_buf(top).ok()) else {

@@ -12,7 +12,7 @@ mod rails;
 mod svg;
 mod symbols;
 mod text;
-mod width;
+pub mod width;
 
 use std::collections::{BTreeMap, BTreeSet};
 

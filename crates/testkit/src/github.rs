@@ -22,8 +22,12 @@ pub fn pull_request(number: u64, state: &str, head: &str) -> Value {
         "baseRefName": "main",
         "headRefOid": head,
         "headRepositoryOwner": { "login": "o" },
+        "url": format!("https://github.com/o/r/pull/{number}"),
+        "createdAt": "2026-01-02T00:00:00Z",
+        "updatedAt": "2026-01-03T00:00:00Z",
+        "mergedAt": if state == "MERGED" { json!("2026-01-04T00:00:00Z") } else { Value::Null },
         "mergeCommit": null,
-        "commits": { "nodes": [{ "commit": { "statusCheckRollup": null } }] },
+        "commits": { "nodes": [{ "commit": { "messageHeadline": "work", "statusCheckRollup": null } }] },
     })
 }
 

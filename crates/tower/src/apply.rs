@@ -101,7 +101,10 @@ fn nobody_started_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<
     let starts = BTreeMap::from([(record.unit.clone(), record.start.clone())]);
     match world.branches(&record.spec, seen.base, &starts) {
         Observed::Known(branches) => {
-            let all = branches.get(&record.unit).map(Vec::as_slice).unwrap_or_default();
+            let all = match branches.of(&record.unit).known() {
+                Ok(all) => all.unwrap_or_default(),
+                Err(why) => return unread("its branch", why),
+            };
             let local = all.iter().find(|facts| facts.side == BranchSide::Local);
             if local.is_none_or(|facts| facts.tip != record.start) {
                 return moved("its branch has moved");

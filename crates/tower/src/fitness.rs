@@ -122,6 +122,7 @@ fn is_still_ready(world: &dyn World, situation: &Situation<'_>, unit: &Unit) -> 
         base: &evidence.base,
         stale_marker_seconds: request.stale_marker_seconds,
         asked: Some(&evidence.pull_requests),
+        beside: false,
     };
     let state = derive(graph, &gather(world, &question));
     unit.tasks().all(|task| {
@@ -142,9 +143,13 @@ fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<
     let base = &evidence.base;
     let (facts, worktree) = worktree(world, name)?;
     let branches = match &evidence.branches {
-        Observed::Known(branches) => branches.get(&name.unit).map(Vec::as_slice).unwrap_or_default(),
-        Observed::Absent(_) => &[],
-        Observed::Unknown(why) => return Err(NoDispatch::unread("its branch", why.clone())),
+        Observed::Known(branches) => branches.of(&name.unit),
+        Observed::Absent(why) => Observed::Absent(why.clone()),
+        Observed::Unknown(why) => Observed::Unknown(why.clone()),
+    };
+    let branches = match branches.known() {
+        Ok(branches) => branches.unwrap_or_default(),
+        Err(why) => return Err(NoDispatch::unread("its branch", why)),
     };
     neighbours::stand_aside(world, situation, name)?;
     let (start, branch) = plan::start(branches, base, &facts)?;

@@ -8,13 +8,14 @@ mod forge;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use orchestrate_core::content::Content;
 use orchestrate_core::derive::derive;
 use orchestrate_core::evidence::{Base, Evidence, Lease, Markers, UnitRecords};
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{MarkerHome, Place};
-use orchestrate_core::pull_request::PullRequests;
+use orchestrate_core::pull_request::{PullRequestState, PullRequests};
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::{marker, redo};
@@ -33,6 +34,8 @@ pub struct Question<'a> {
     pub stale_marker_seconds: i64,
     /// The forge's answer of an earlier gathering of the same step, which asks it once.
     pub asked: Option<&'a Observed<PullRequests>>,
+    /// Ask the forge also for the pull requests of what has landed, for people to see.
+    pub beside: bool,
 }
 
 /// Returns all evidence of a bundle, as it is now.
@@ -53,17 +56,56 @@ pub fn gather(world: &dyn World, question: &Question<'_>) -> Evidence {
         leases,
         markers,
         content: BTreeMap::new(),
+        times: BTreeMap::new(),
         records,
         redo: redo(world, spec),
         stale_marker_seconds: question.stale_marker_seconds,
     };
     let answer = match question.asked {
         Some(answer) => answer.clone(),
-        None => forge::ask(world, graph, &evidence),
+        None => forge::ask(world, graph, &evidence, question.beside),
     };
     evidence.pull_requests = answer.map(|answer| forge::with_relations(world, answer, &evidence.branches));
     evidence.content = changes::compare(world, graph, &evidence);
+    evidence.times = world.commit_times(&nameable(&evidence));
     evidence
+}
+
+/// Returns the commits that a row may name, so that it can say how old its evidence is.
+fn nameable(evidence: &Evidence) -> BTreeSet<CommitId> {
+    let mut commits = BTreeSet::new();
+    if let Observed::Known(history) = &evidence.history {
+        // A row names the newest trailer that stands, or the newest one there is.
+        let stands = |commit: &&CommitId| !history.reverts.commits.contains_key(*commit);
+        for named in history.trailers.values() {
+            commits.extend(named.first().into_iter().chain(named.iter().find(stands)).cloned());
+        }
+        let reverting = history.reverts.commits.values();
+        commits.extend(reverting.chain(history.reverts.pull_requests.values()).cloned());
+    }
+    if let Observed::Known(branches) = &evidence.branches {
+        commits.extend(branches.values().flatten().map(|facts| facts.tip.clone()));
+    }
+    for content in evidence.content.values() {
+        match content {
+            Observed::Known(Content::Rebased(on_base)) => commits.extend(on_base.last().cloned()),
+            Observed::Known(Content::Squashed(commit)) => drop(commits.insert(commit.clone())),
+            // Every file is on base: when it came there nothing tells.
+            Observed::Known(Content::Contained | Content::Different) | Observed::Absent(_) | Observed::Unknown(_) => {}
+        }
+    }
+    if let Observed::Known(answer) = &evidence.pull_requests {
+        let found = answer.by_unit.values().filter_map(|found| match found {
+            Observed::Known(found) => Some(found),
+            Observed::Absent(_) | Observed::Unknown(_) => None,
+        });
+        for one in found.flatten() {
+            if let PullRequestState::Merged(commit) = &one.state {
+                commits.insert(commit.as_ref().unwrap_or(&one.head).clone());
+            }
+        }
+    }
+    commits
 }
 
 /// Returns the tasks that nothing in the evidence shows landed.

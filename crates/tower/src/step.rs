@@ -172,12 +172,12 @@ pub struct Survey {
     pub state: SpecState,
 }
 
-/// Gathers and derives, without changing anything.
+/// Gathers and derives, without changing anything. The forge is also asked for what people are shown of landed units.
 ///
 /// # Errors
 /// When no base can be named.
 pub fn survey(world: &dyn World, request: &StepRequest, bundle: &Bundle) -> Result<Survey, Fault> {
-    survey_graph(world, request, bundle.graph(), None)
+    survey_with(world, request, bundle.graph(), None, true)
 }
 
 /// Gathers and derives for the tasks of a graph, with the forge's answer of an earlier survey where there is one.
@@ -190,6 +190,16 @@ pub fn survey_graph(
     graph: TaskGraph,
     asked: Option<&Observed<PullRequests>>,
 ) -> Result<Survey, Fault> {
+    survey_with(world, request, graph, asked, false)
+}
+
+fn survey_with(
+    world: &dyn World,
+    request: &StepRequest,
+    graph: TaskGraph,
+    asked: Option<&Observed<PullRequests>>,
+    beside: bool,
+) -> Result<Survey, Fault> {
     let base = world.base(request.base_branch.as_ref())?;
     let question = Question {
         spec: &request.spec,
@@ -197,6 +207,7 @@ pub fn survey_graph(
         base: &base,
         stale_marker_seconds: request.stale_marker_seconds,
         asked,
+        beside,
     };
     let evidence = gather(world, &question);
     let state = derive(&graph, &evidence);

@@ -48,6 +48,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         base: &base,
         stale_marker_seconds: request.stale_marker_seconds,
         asked: Some(order.pull_requests),
+        beside: false,
     };
     let evidence = gather(world, &question);
     let state = derive(&graph, &evidence);

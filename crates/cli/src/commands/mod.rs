@@ -39,9 +39,11 @@ pub(crate) fn run(arguments: Arguments, environment: &Environment, printer: &mut
         }) => park::park((&spec, &task), section, &reason, environment, printer),
         Some(Command::Sign { spec }) => sign::run(&spec, environment, printer),
         Some(Command::Unpark { spec, task }) => park::unpark((&spec, &task), environment, printer),
-        Some(Command::Status { spec, .. }) => status::run(spec.as_deref(), environment, printer),
+        Some(Command::Status { spec, all, ascii, .. }) => {
+            status::run(spec.as_deref(), status::Extent { all, ascii }, environment, printer)
+        }
         Some(Command::Graph(arguments)) => graph::run(&arguments, environment, printer),
-        Some(Command::Why { spec, task, .. }) => why::run(&spec, &task, environment, printer),
+        Some(Command::Why { spec, task, ascii, .. }) => why::run((&spec, &task), ascii, environment, printer),
         Some(Command::Demo { worker: true, .. }) => demo::worker(environment),
         Some(Command::Demo {
             directory,

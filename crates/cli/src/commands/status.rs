@@ -1,131 +1,130 @@
-//! `orchestrate status [SPEC]`: each task's state, the evidence that decided it, and what it waits for.
+//! `orchestrate status [SPEC]`: each task's state, the evidence that decided it and its age, and what it waits for.
 
-use orchestrate_core::derive::{Answer, Finding, Row, TaskReport, TaskState};
+mod table;
+
+use std::collections::BTreeMap;
+
 use orchestrate_core::exit;
-use orchestrate_core::graph::TaskNode;
-use orchestrate_core::identifier::TaskId;
-use orchestrate_core::plan::{NoDispatch, waits_for, word};
+use orchestrate_core::plan::NoDispatch;
 use orchestrate_core::select::{Choice, Company};
-use orchestrate_spec::{Bundle, Status};
-use orchestrate_tower::gate;
-use orchestrate_tower::preflight::read_bundle;
-use orchestrate_tower::step::{Survey, survey};
+use orchestrate_spec::Status;
 use serde_json::json;
 
 use crate::arguments::Format;
 use crate::commands::report;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::layout::{Style, unbroken};
 use crate::printer::Printer;
 use crate::session::Session;
+use crate::task_view::{self, Look, TaskView, look};
+
+/// What of the tasks is printed, and how.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Extent {
+    /// Every task, however many there are.
+    pub(crate) all: bool,
+    /// ASCII characters only.
+    pub(crate) ascii: bool,
+}
 
 /// Prints the status. Degraded evidence is shown, and is no failure.
-pub(crate) fn run(spec: Option<&str>, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
+pub(crate) fn run(
+    spec: Option<&str>,
+    extent: Extent,
+    environment: &Environment,
+    printer: &mut Printer,
+) -> Result<u8, Failure> {
     let session = Session::open(environment, &environment.directory, printer)?;
     let spec = session.resolve_spec(spec)?;
-    let (bundle, texts) = read_bundle(&session.world, &spec)?;
-    let request = session.request(spec.clone(), true);
-    let survey = survey(&session.world, &request, &bundle)?;
-    let next = request.next(&survey.graph, &survey.state);
-    let closed = is_open(&bundle)
-        .then(|| gate::compare(&session.world, &spec, &survey.evidence.base, &texts))
-        .and_then(Result::err);
+    let look = look(&session, &spec)?;
+    let tasks: Vec<TaskView> = look
+        .survey
+        .graph
+        .tasks
+        .iter()
+        .filter_map(|node| Some(task_view::task(&look, node, look.survey.state.tasks.get(&node.id)?)))
+        .collect();
     match printer.format() {
-        Format::Json => print_json(&bundle, &survey, closed.as_ref(), printer),
-        Format::Human => print_text(&bundle, &survey, next.as_ref(), closed.as_ref(), printer),
+        Format::Json => printer.json(&as_json(&look, &tasks)),
+        Format::Human => {
+            for line in lines(&look, &tasks, extent, Style::of_output(extent.ascii)) {
+                printer.line(&line);
+            }
+        }
     }
     Ok(exit::DONE)
 }
 
-/// Returns whether tasks of the bundle may be dispatched, if its sign-off holds.
-fn is_open(bundle: &Bundle) -> bool {
-    matches!(bundle.status, Status::Ready | Status::Active)
+fn lines(look: &Look, tasks: &[TaskView], extent: Extent, style: Style) -> Vec<String> {
+    let mut lines = style.hanging("", &headline(look, tasks), 2);
+    if !tasks.is_empty() {
+        lines.push(String::new());
+    }
+    let (shown, hidden) = table::select(tasks, extent.all);
+    lines.extend(table::lines(&shown, look.survey.evidence.now, style));
+    if let Some(hidden) = hidden {
+        let command = format!("orchestrate status specs/{} --all", look.bundle.spec);
+        lines.extend(style.hanging("  ", &format!("… and {hidden}: {command}"), 4));
+    }
+    lines.push(String::new());
+    lines.extend(style.hanging("", &next_line(look), 2));
+    if let Some(remedy) = look.closed.as_ref().and_then(NoDispatch::remedy) {
+        lines.extend(style.hanging("", &format!("→ {remedy}"), 2));
+    }
+    lines.extend(style.hanging("", &task_view::sources_line(&look.survey.evidence), 2));
+    lines
 }
 
-/// `closed` is why the sign-off gate would stop a step.
-fn print_text(
-    bundle: &Bundle,
-    survey: &Survey,
-    next: Option<&Choice>,
-    closed: Option<&NoDispatch>,
-    printer: &mut Printer,
-) {
-    printer.line(&headline(bundle, survey));
-    printer.line("");
-    let id_width = widest(survey, |task| task.id.as_str().chars().count());
-    let title_width = widest(survey, |task| task.title.chars().count()).min(40);
-    for task in &survey.graph.tasks {
-        let Some(report) = survey.state.tasks.get(&task.id) else {
-            continue;
-        };
-        let title = cut(&task.title, title_width);
-        let state = word(&survey.state, &task.id);
-        let detail = detail(survey, &task.id, report);
-        printer.line(&format!(
-            "  {:<id_width$}  {title:<title_width$}  {state:<11}  {detail}",
-            task.id.as_str()
-        ));
-        if let Some(hint) = report.hint() {
-            printer.line(&format!(
-                "  {:<id_width$}  {:<title_width$}  {:<11}  → {hint}",
-                "", "", ""
-            ));
-        }
-    }
-    printer.line("");
-    printer.line(&next_line(bundle, survey, next, closed));
-    if let Some(remedy) = closed.and_then(NoDispatch::remedy) {
-        printer.line(&format!("→ {remedy}"));
-    }
-}
+/// The states that the first line counts, under the words in which it does.
+const COUNTED: [(&str, &[&str]); 6] = [
+    ("running", &["running"]),
+    ("submitted", &["submitted"]),
+    ("in progress", &["in progress", "dispatched"]),
+    ("for a person", &["held"]),
+    ("unknown", &["unknown"]),
+    ("parked", &["parked"]),
+];
 
-fn headline(bundle: &Bundle, survey: &Survey) -> String {
-    let count = |wanted: &[&str]| {
-        survey
-            .graph
-            .tasks
-            .iter()
-            .filter(|task| wanted.contains(&word(&survey.state, &task.id)))
-            .count()
-    };
+fn headline(look: &Look, tasks: &[TaskView]) -> String {
+    let count = |wanted: &[&str]| tasks.iter().filter(|task| wanted.contains(&task.state)).count();
     let mut parts = vec![
-        bundle.spec.to_string(),
-        bundle.status.to_string(),
-        format!("{} of {} landed", count(&["landed"]), survey.graph.tasks.len()),
+        look.bundle.spec.to_string(),
+        look.bundle.status.to_string(),
+        format!("{} of {} landed", count(&["landed"]), tasks.len()),
     ];
-    for (states, label) in [
-        (&["running"][..], "running"),
-        (&["in progress", "dispatched"][..], "in progress"),
-        (&["held", "unknown"][..], "for a person"),
-        (&["parked"][..], "parked"),
-    ] {
+    for (label, states) in COUNTED {
         let number = count(states);
         if number > 0 {
-            parts.push(format!("{number} {label}"));
+            parts.push(unbroken(&format!("{number} {label}")));
         }
     }
     parts.join(" · ")
 }
 
-fn next_line(bundle: &Bundle, survey: &Survey, next: Option<&Choice>, closed: Option<&NoDispatch>) -> String {
+fn next_line(look: &Look) -> String {
+    let survey = &look.survey;
     let path: Vec<String> = survey.graph.critical_path().iter().map(ToString::to_string).collect();
     let open = survey.graph.tasks.len() - survey.state.landed().len();
-    let next = match (next, closed) {
-        (Some(_), _) if bundle.status == Status::Draft => {
-            format!("nothing, the spec is a Draft (orchestrate sign specs/{})", bundle.spec)
+    let next = match (&look.next, &look.stopped) {
+        (Some(_), Some(_)) if look.bundle.status == Status::Draft => {
+            format!(
+                "nothing, the spec is a Draft (orchestrate sign specs/{})",
+                look.bundle.spec
+            )
         }
-        (Some(_), _) if !is_open(bundle) => format!("nothing, the spec is {}", bundle.status),
-        (Some(_), Some(closed)) => format!("nothing, {closed}"),
+        (Some(choice), Some(stopped)) => match &look.closed {
+            Some(_) => format!("nothing, {stopped}"),
+            None if matches!(look.bundle.status, Status::Ready | Status::Active) => {
+                format!("{}, but not now: {stopped}", choice.unit())
+            }
+            None => format!("nothing, {stopped}"),
+        },
         (Some(choice), None) => next_unit(choice),
         (None, _) if open == 0 => "nothing, every task has landed".to_owned(),
         (None, _) => "nothing is ready".to_owned(),
     };
-    format!(
-        "next: {next} · critical path {} · base {} at {}",
-        path.join(" → "),
-        survey.evidence.base.name,
-        survey.evidence.base.commit.short()
-    )
+    format!("next: {next} · critical path {}", path.join(" → "))
 }
 
 /// The unit that a step would take, and what the configuration has to do with it.
@@ -143,75 +142,19 @@ fn next_unit(choice: &Choice) -> String {
     }
 }
 
-/// What decided, or what is missing.
-fn detail(survey: &Survey, task: &TaskId, report: &TaskReport) -> String {
-    if let (TaskState::Landed { .. }, Some(row)) = (&report.state, report.decided_by) {
-        let running = if report.worker_still_running {
-            ", a worker still runs"
-        } else {
-            ""
-        };
-        return format!("{}{running}", landed_by(report, row));
+fn as_json(look: &Look, tasks: &[TaskView]) -> serde_json::Value {
+    let survey = &look.survey;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for task in tasks {
+        *counts.entry(task.state).or_default() += 1;
     }
-    match &report.parked {
-        Some(parking) => format!("{} {}", parking.place.section(), parking.note),
-        None => match waits_for(&survey.state, task) {
-            Some(waits) if waits != "ready" => waits,
-            Some(_) | None => String::new(),
-        },
-    }
-}
-
-fn landed_by(report: &TaskReport, deciding: Row) -> String {
-    let found = report.rows.iter().find(|(row, _)| *row == deciding);
-    match found {
-        Some((_, Answer::Yes(Finding::Landed { detail, .. }))) => detail.clone(),
-        Some((_, Answer::Yes(Finding::InProgress(_)) | Answer::No(_) | Answer::Undone { .. } | Answer::Unknown(_)))
-        | None => deciding.name().to_owned(),
-    }
-}
-
-fn widest(survey: &Survey, width: impl Fn(&TaskNode) -> usize) -> usize {
-    survey.graph.tasks.iter().map(width).max().unwrap_or(0)
-}
-
-/// Cuts a title in the middle, and shows that it did.
-fn cut(title: &str, width: usize) -> String {
-    let characters: Vec<char> = title.chars().collect();
-    if characters.len() <= width || width < 3 {
-        return title.to_owned();
-    }
-    let head = width / 2;
-    let tail = width - head - 1;
-    let start: String = characters.iter().take(head).collect();
-    let end: String = characters.iter().skip(characters.len() - tail).collect();
-    format!("{start}…{end}")
-}
-
-fn print_json(bundle: &Bundle, survey: &Survey, closed: Option<&NoDispatch>, printer: &mut Printer) {
-    let tasks: Vec<serde_json::Value> = survey
-        .graph
-        .tasks
-        .iter()
-        .filter_map(|task| {
-            let report = survey.state.tasks.get(&task.id)?;
-            let commit = match &report.state {
-                TaskState::Landed { commit } => Some(commit),
-                TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Ready | TaskState::Blocked { .. } => None,
-            };
-            Some(json!({
-                "id": task.id, "title": task.title, "state": word(&survey.state, &task.id),
-                "detail": detail(survey, &task.id, report), "hint": report.hint(),
-                "decided_by": report.decided_by.map(Row::name), "commit": commit,
-                "dependencies": task.dependencies, "parked": report.parked.as_ref().map(|parking| parking.place.section()),
-            }))
-        })
-        .collect();
-    let base = &survey.evidence.base;
-    printer.json(&json!({
-        "schema": 1, "spec": bundle.spec, "status": bundle.status.to_string(), "gathered": survey.evidence.now,
-        "base": { "name": base.name, "commit": base.commit, "counterpart": base.counterpart },
-        "closed": closed.map(ToString::to_string), "remedy": closed.and_then(NoDispatch::remedy),
+    let mut value = json!({
+        "schema": 1, "spec": look.bundle.spec, "status": look.bundle.status.to_string(),
+        "gathered": survey.evidence.now, "counts": counts, "next": look.next.as_ref().map(Choice::unit), "stopped": look.stopped,
+        "closed": look.closed.as_ref().map(ToString::to_string),
+        "remedy": look.closed.as_ref().and_then(NoDispatch::remedy),
         "critical_path": survey.graph.critical_path(), "tasks": tasks,
-    }));
+    });
+    task_view::extend(&mut value, task_view::sources(&survey.evidence));
+    value
 }

@@ -3,33 +3,38 @@
 use orchestrate_core::derive::{Answer, Finding, Row, TaskReport, TaskState};
 use orchestrate_core::exit;
 use orchestrate_core::identifier::{TaskId, printable};
-use orchestrate_core::plan::{waits_for, word};
-use orchestrate_tower::preflight::read_bundle;
-use orchestrate_tower::step::{Survey, survey};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::Format;
 use crate::environment::Environment;
 use crate::failure::Failure;
+use crate::layout::Style;
 use crate::printer::Printer;
 use crate::session::Session;
+use crate::task_view::{self, Look, TaskView, aged, look};
 
 /// Explains one task.
-pub(crate) fn run(spec: &str, task: &str, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
+pub(crate) fn run(
+    (spec, task): (&str, &str),
+    ascii: bool,
+    environment: &Environment,
+    printer: &mut Printer,
+) -> Result<u8, Failure> {
     let session = Session::open(environment, &environment.directory, printer)?;
     let spec = session.resolve_spec(Some(spec))?;
     let task = TaskId::parse(task).map_err(|error| Failure::usage(format!("{:?} is {error}", printable(task))))?;
-    let (bundle, _) = read_bundle(&session.world, &spec)?;
-    let survey = survey(&session.world, &session.request(spec.clone(), true), &bundle)?;
-    let Some(report) = survey.state.tasks.get(&task) else {
-        let known: Vec<&str> = survey.graph.tasks.iter().map(|task| task.id.as_str()).collect();
+    let look = look(&session, &spec)?;
+    let node = look.survey.graph.tasks.iter().find(|node| node.id == task);
+    let (Some(node), Some(report)) = (node, look.survey.state.tasks.get(&task)) else {
+        let known: Vec<&str> = look.survey.graph.tasks.iter().map(|task| task.id.as_str()).collect();
         return Err(Failure::usage(format!("specs/{spec} has no task {task}"))
             .with_hint(format!("its tasks: {}", known.join(", "))));
     };
+    let view = task_view::task(&look, node, report);
     match printer.format() {
-        Format::Json => printer.json(&as_json(&survey, &task, report)),
+        Format::Json => printer.json(&as_json(&look, &view, report)),
         Format::Human => {
-            for line in lines(&survey, &task, report) {
+            for line in lines(&look, &view, report, Style::of_output(ascii)) {
                 printer.line(&line);
             }
         }
@@ -37,8 +42,16 @@ pub(crate) fn run(spec: &str, task: &str, environment: &Environment, printer: &m
     Ok(exit::DONE)
 }
 
-fn lines(survey: &Survey, task: &TaskId, report: &TaskReport) -> Vec<String> {
-    let mut lines = vec![headline(survey, task, report), String::new()];
+/// Where the details of the rows begin: two blanks, the widest row's name, two, the widest answer, two.
+const DETAILS: usize = 2 + 20 + 2 + 7 + 2;
+
+fn lines(look: &Look, view: &TaskView, report: &TaskReport, style: Style) -> Vec<String> {
+    let now = look.survey.evidence.now;
+    let mut lines = style.hanging("", &headline(look, view, report), 2);
+    if let Some(hint) = &view.hint {
+        lines.extend(style.hanging("", &format!("→ {hint}"), 2));
+    }
+    lines.push(String::new());
     for (row, answer) in &report.rows {
         let (said, detail) = said(answer);
         let mark = if report.decided_by == Some(*row) {
@@ -46,24 +59,33 @@ fn lines(survey: &Survey, task: &TaskId, report: &TaskReport) -> Vec<String> {
         } else {
             ""
         };
-        lines.push(format!("  {:<20}  {said:<7}  {detail}{mark}", row.name()));
+        let first = format!("  {:<20}  {said:<7}  ", row.name());
+        let detail = format!("{}{mark}", aged(&detail, answer.at(), now));
+        lines.extend(style.hanging(&first, &detail, DETAILS));
     }
     if let Some(parking) = &report.parked {
-        lines.push(format!("  {:<20}  {:<7}  {}", "parked", "yes", parking.place.section()));
+        let first = format!("  {:<20}  {:<7}  ", "parked", "yes");
+        let detail = format!("{} {}", parking.place.section(), parking.note);
+        lines.extend(style.hanging(&first, &detail, DETAILS));
     }
+    lines.push(String::new());
+    lines.extend(style.hanging("", &task_view::sources_line(&look.survey.evidence), 2));
     lines
 }
 
-fn headline(survey: &Survey, task: &TaskId, report: &TaskReport) -> String {
-    let state = word(&survey.state, task);
+fn headline(look: &Look, view: &TaskView, report: &TaskReport) -> String {
     let why = match &report.state {
-        TaskState::Landed { commit } => format!("shown by {}", commit.short()),
-        TaskState::InProgress(progress) => progress.detail.clone(),
-        TaskState::Unknown(why) => why.to_string(),
-        TaskState::Ready => "nothing holds it and every dependency has landed".to_owned(),
-        TaskState::Blocked { .. } => waits_for(&survey.state, task).unwrap_or_default(),
+        TaskState::Ready if report.parked.is_none() => match &view.not_dispatched {
+            Some(why) => format!("nothing holds it and every dependency has landed; not dispatched: {why}"),
+            None => "nothing holds it and every dependency has landed".to_owned(),
+        },
+        TaskState::Landed { .. }
+        | TaskState::Ready
+        | TaskState::InProgress(_)
+        | TaskState::Unknown(_)
+        | TaskState::Blocked { .. } => aged(&view.detail, view.at, look.survey.evidence.now),
     };
-    format!("task {task} is {state}: {why}")
+    format!("task {} is {}: {why}", view.id, view.state)
 }
 
 fn said(answer: &Answer) -> (&'static str, String) {
@@ -71,23 +93,33 @@ fn said(answer: &Answer) -> (&'static str, String) {
         Answer::Yes(Finding::Landed { detail, .. }) => ("yes", detail.clone()),
         Answer::Yes(Finding::InProgress(progress)) => ("yes", progress.detail.clone()),
         Answer::No(detail) => ("no", detail.clone()),
-        Answer::Undone { landing, by } => ("undone", format!("{landing}, reverted by {}", by.short())),
+        Answer::Undone { landing, by, .. } => ("undone", format!("{landing}, reverted by {}", by.short())),
         Answer::Unknown(why) => ("unknown", why.to_string()),
     }
 }
 
-fn as_json(survey: &Survey, task: &TaskId, report: &TaskReport) -> serde_json::Value {
-    let rows: Vec<serde_json::Value> = report
-        .rows
-        .iter()
-        .map(|(row, answer)| {
-            let (said, detail) = said(answer);
-            json!({ "row": row.name(), "answer": said, "detail": detail, "decides": report.decided_by == Some(*row) })
+fn hint(answer: &Answer) -> Option<&str> {
+    match answer {
+        Answer::Yes(Finding::InProgress(progress)) => progress.hint.as_deref(),
+        Answer::Unknown(why) => why.hint.as_deref(),
+        Answer::Yes(Finding::Landed { .. }) | Answer::No(_) | Answer::Undone { .. } => None,
+    }
+}
+
+fn as_json(look: &Look, view: &TaskView, report: &TaskReport) -> Value {
+    let now = look.survey.evidence.now;
+    let row = |(row, answer): &(Row, Answer)| {
+        let (said, detail) = said(answer);
+        json!({
+            "row": row.name(), "answer": said, "detail": detail, "decides": report.decided_by == Some(*row),
+            "at": answer.at(), "age_seconds": answer.at().map(|at| now.seconds_since(at)), "hint": hint(answer),
         })
-        .collect();
-    json!({
-        "schema": 1, "task": task, "state": word(&survey.state, task), "gathered": survey.evidence.now,
-        "decided_by": report.decided_by.map(Row::name), "rows": rows,
-        "parked": report.parked.as_ref().map(|parking| parking.place.section()),
-    })
+    };
+    let rows: Vec<Value> = report.rows.iter().map(row).collect();
+    let mut value = json!({
+        "schema": 1, "spec": look.bundle.spec, "task": view.id, "gathered": now, "rows": rows,
+    });
+    task_view::extend(&mut value, json!(view));
+    task_view::extend(&mut value, task_view::sources(&look.survey.evidence));
+    value
 }

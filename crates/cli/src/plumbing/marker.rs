@@ -83,7 +83,7 @@ fn living_workers(world: &dyn World, spec: &SpecId, tasks: &[TaskId]) -> Vec<Str
         return Vec::new();
     };
     let living = |(unit, lease): (Unit, Observed<Lease>)| match lease {
-        Observed::Known(Lease::Held { holder }) if unit.tasks().any(|task| tasks.contains(task)) => {
+        Observed::Known(Lease::Held { holder, .. }) if unit.tasks().any(|task| tasks.contains(task)) => {
             Some(format!("a worker of task-{unit} lives ({holder})"))
         }
         Observed::Known(_) | Observed::Absent(_) | Observed::Unknown(_) => None,

@@ -3,12 +3,13 @@
 use camino::Utf8Path;
 use orchestrate_core::derive::{TaskReport, TaskState};
 use orchestrate_core::graph::{Parking, ParkingPlace};
-use orchestrate_core::identifier::printable;
+use orchestrate_core::identifier::{TaskId, printable};
 use orchestrate_core::observed::Observed;
 use orchestrate_spec::{Bundle, FormatVersion, Status};
 use orchestrate_tower::preflight::read_bundle;
 use orchestrate_tower::step::{Survey, survey};
 
+use super::state::Completion;
 use super::{FAIL_CLOSED, open, state};
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -45,12 +46,12 @@ pub(crate) fn run(directory: &Utf8Path, environment: &Environment, printer: &mut
         return Ok(0);
     }
     let survey = survey(&session.world, &session.request(spec, true), &bundle).map_err(|fault| refuse(fault.into()))?;
-    if let Some(why) = state::first_unknown(&survey) {
+    if let Some(why) = state::degraded(&survey) {
         print_degraded(&survey, &why, printer);
         return Ok(DEGRADED);
     }
     print_tasks(&bundle, &survey, &session, printer);
-    print_notes(&survey, printer);
+    print_notes(&bundle, &survey, printer);
     if bundle.status == Status::Ready {
         printer.line(&format!("bundle status: {} (derived)", derived(&survey)));
     }
@@ -91,22 +92,42 @@ fn print_tasks(bundle: &Bundle, survey: &Survey, session: &Session, printer: &mu
                 }
             }
             None => {
-                let merged = merged(report, session);
+                let merged = merged(report, &task.id, survey, session);
                 printer.line(&format!("task {} {word}{merged} ({evidence})", task.id));
             }
         }
     }
 }
 
-fn merged(report: &TaskReport, session: &Session) -> String {
-    let date = match &report.state {
-        TaskState::Landed { commit } => session.world.repository().committer_date(commit),
-        TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Ready | TaskState::Blocked { .. } => None,
-    };
-    date.map_or(String::new(), |date| format!(" · merged {date}"))
+fn merged(report: &TaskReport, task: &TaskId, survey: &Survey, session: &Session) -> String {
+    match state::completion(report, task, survey, session) {
+        Some(Completion {
+            pull_request: Some(number),
+            date,
+        }) => format!(" · PR #{number} merged {date}"),
+        Some(Completion {
+            pull_request: None,
+            date,
+        }) => format!(" · merged {date}"),
+        None => String::new(),
+    }
 }
 
-fn print_notes(survey: &Survey, printer: &mut Printer) {
+fn print_notes(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
+    for (task, report) in &survey.state.tasks {
+        if state::contradicts(report, task, survey) {
+            printer.line(&format!("note: task {task}: {}", state::CONTRADICTION));
+        }
+    }
+    for task in &bundle.tasks {
+        if let Some(text) = &task.malformed_for_the_engine {
+            printer.line(&format!(
+                "note: task {}: the reference cannot read its dependencies: {}",
+                task.id,
+                printable(text)
+            ));
+        }
+    }
     if let Observed::Known(history) = &survey.evidence.history {
         for value in &history.refused {
             printer.line(&format!("note: refused trailer value {}", printable(value)));

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 
-use super::landing::{landed_unless_undone, reverts};
+use super::landing::{landed_unless_undone, reverts, unseen};
 use crate::answer::{Answer, Finding, Progress, ProgressKind};
 use crate::evidence::{BranchFacts, BranchSide, Evidence};
 use crate::identifier::{TaskId, Unit, UnitName};
@@ -32,6 +32,9 @@ fn with_branches(
         Observed::Unknown(why) => return Answer::Unknown(why.clone()),
     };
     let mut result = Answer::No("no task branch".to_string());
+    if let Some((_, why)) = branches.unreadable.iter().find(|(unit, _)| unit.contains(task)) {
+        result = Answer::Unknown(why.clone());
+    }
     let speaking = branches.iter().filter(|(unit, _)| unit.contains(task));
     for (unit, facts) in speaking.flat_map(|(unit, all)| all.iter().map(move |facts| (unit, facts))) {
         result = match (result, ask(task, unit, facts, evidence)) {
@@ -47,6 +50,9 @@ fn with_branches(
 fn landed(task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence) -> Answer {
     let base = &evidence.base.name;
     if facts.ahead > 0 {
+        if let Some(why) = unseen(evidence) {
+            return Answer::Unknown(why.clone());
+        }
         return Answer::No(format!(
             "{} of task-{unit} not on {base}",
             count(facts.ahead, "own commit")
@@ -95,6 +101,9 @@ fn waiting(_task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence
             evidence.base.name
         ));
     }
+    if let Some(why) = unseen(evidence) {
+        return Answer::Unknown(why.clone());
+    }
     Answer::Yes(Finding::InProgress(Progress {
         kind: ProgressKind::Committed,
         detail: format!(
@@ -107,5 +116,6 @@ fn waiting(_task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence
             branch_of(unit, evidence),
             evidence.base.name
         )),
+        at: evidence.times.get(&facts.tip).copied(),
     }))
 }

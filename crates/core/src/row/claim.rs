@@ -69,7 +69,7 @@ impl OurClaim {
     fn without_marker(&self, task: &TaskId, spec: &SpecId) -> Option<Progress> {
         match self {
             Self::Unreadable(why) => Some(unreadable(task, spec, why)),
-            Self::TowerAtWork { tower, lives, .. } => Some(at_work(task, spec, tower, *lives)),
+            Self::TowerAtWork { at, tower, lives } => Some(at_work((task, spec), tower, *lives, *at)),
             Self::Abandoned { .. } | Self::Launched { .. } => None,
         }
     }
@@ -94,7 +94,7 @@ fn our_claim(unit: &Unit, records: &UnitRecords, evidence: &Evidence) -> Option<
             let progress = if launch.runner.is_some() {
                 launched(unit, record, launch, records, evidence)
             } else {
-                printed(record)
+                printed(record, launch)
             };
             Some(OurClaim::Launched {
                 at: record.dispatched,
@@ -114,7 +114,7 @@ fn our_claim(unit: &Unit, records: &UnitRecords, evidence: &Evidence) -> Option<
     }
 }
 
-fn printed(record: &DispatchRecord) -> Progress {
+fn printed(record: &DispatchRecord, launch: &LaunchRecord) -> Progress {
     if record.launch.argv.is_empty() {
         return Progress {
             kind: ProgressKind::Claimed,
@@ -124,6 +124,7 @@ fn printed(record: &DispatchRecord) -> Progress {
                 record.name().worktree(),
                 clear_command(&record.unit, &record.spec)
             )),
+            at: Some(launch.launched),
         };
     }
     Progress {
@@ -135,6 +136,7 @@ fn printed(record: &DispatchRecord) -> Progress {
             record.unit,
             clear_command(&record.unit, &record.spec)
         )),
+        at: Some(launch.launched),
     }
 }
 
@@ -150,6 +152,7 @@ fn launched(
         kind: ProgressKind::Claimed,
         detail,
         hint: None,
+        at: Some(launch.launched),
     };
     if let Observed::Known(leases) = &evidence.leases
         && let Some(Observed::Known(Lease::Held { .. })) = leases.get(unit)
@@ -194,6 +197,7 @@ fn launched(
         kind: ProgressKind::Ended,
         detail,
         hint: Some(hint),
+        at: Some(launch.ended.as_ref().map_or(launch.launched, |end| end.at)),
     }
 }
 
@@ -201,7 +205,7 @@ fn launched(
 fn local_branch<'a>(unit: &Unit, evidence: &'a Evidence) -> Option<Option<&'a BranchFacts>> {
     match &evidence.branches {
         Observed::Known(branches) => {
-            let all = branches.get(unit).map(Vec::as_slice).unwrap_or_default();
+            let all = branches.of(unit).known().ok()?.unwrap_or_default();
             Some(all.iter().find(|facts| facts.side == BranchSide::Local))
         }
         Observed::Absent(_) => Some(None),
@@ -239,32 +243,31 @@ fn marker_holds(task: &TaskId, marker: &Observed<Timestamp>, ours: &[OurClaim], 
             OurClaim::Launched { progress, .. } => Verdict::Holds(progress.clone()),
             OurClaim::Abandoned { .. } => Verdict::Void("its tower died before the launch".to_string()),
             OurClaim::Unreadable(why) => Verdict::Holds(unreadable(task, spec, why)),
-            OurClaim::TowerAtWork { tower, lives, .. } => Verdict::Holds(at_work(task, spec, tower, *lives)),
+            OurClaim::TowerAtWork { at, tower, lives } => Verdict::Holds(at_work((task, spec), tower, *lives, *at)),
         };
     }
     let age = evidence.now.seconds_since(at);
     if age > evidence.stale_marker_seconds {
-        return Verdict::Void(format!("a marker of {} ago is stale", at.age_at(evidence.now)));
+        return Verdict::Void(format!("a marker of {} is stale", at.ago_at(evidence.now)));
     }
     if age < -evidence.stale_marker_seconds {
         return Verdict::Holds(unreadable(task, spec, "the marker lies in the future"));
     }
     Verdict::Holds(Progress {
         kind: ProgressKind::Claimed,
-        detail: format!(
-            "dispatched {} ago by a tower that keeps no record here",
-            at.age_at(evidence.now)
-        ),
+        detail: "dispatched by a tower that keeps no record here".to_string(),
         hint: None,
+        at: Some(at),
     })
 }
 
 /// A tower that cannot be shown to be dead holds the unit; where it cannot be shown to live either, a person decides.
-fn at_work(task: &TaskId, spec: &SpecId, tower: &str, lives: bool) -> Progress {
+fn at_work((task, spec): (&TaskId, &SpecId), tower: &str, lives: bool, at: Timestamp) -> Progress {
     Progress {
         kind: ProgressKind::Claimed,
         detail: format!("a tower is dispatching it ({tower})"),
         hint: (!lives).then(|| clear_hint(task, spec)),
+        at: Some(at),
     }
 }
 
@@ -273,6 +276,7 @@ fn unreadable(task: &TaskId, spec: &SpecId, why: &str) -> Progress {
         kind: ProgressKind::Unreadable,
         detail: why.to_string(),
         hint: Some(clear_hint(task, spec)),
+        at: None,
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::landing::{landed_unless_undone, reverts};
+use super::landing::{landed_unless_undone, reverts, unseen};
 use crate::answer::Answer;
 use crate::content::Content;
 use crate::evidence::Evidence;
@@ -55,7 +55,10 @@ fn ask(
     for (unit, content) in evidence.content.iter().filter(|(unit, _)| unit.contains(task)) {
         let answer = match content {
             Observed::Known(content) => landing(unit, content).map_or_else(
-                || Answer::No(format!("task-{unit}: {no}")),
+                || match unseen(evidence) {
+                    Some(why) => Answer::Unknown(why.clone()),
+                    None => Answer::No(format!("task-{unit}: {no}")),
+                },
                 |(on_base, detail)| landed(task, evidence, &on_base, detail),
             ),
             Observed::Absent(why) => Answer::No(format!("not asked: {}", why.reason)),

@@ -18,7 +18,8 @@ pub(super) fn landed_unless_undone(
     (commit, detail): (CommitId, String),
 ) -> Answer {
     let Some(by) = by else {
-        return Answer::Yes(Finding::Landed { commit, detail });
+        let at = evidence.times.get(&commit).copied();
+        return Answer::Yes(Finding::Landed { commit, detail, at });
     };
     if evidence.redo.get(task).is_some_and(|wanted| wanted.contains(by)) {
         return Answer::No(format!("{detail}, reverted by {}, and wanted again", by.short()));
@@ -26,6 +27,15 @@ pub(super) fn landed_unless_undone(
     Answer::Undone {
         landing: detail,
         by: by.clone(),
+        at: evidence.times.get(by).copied(),
+    }
+}
+
+/// Returns why what was not found on base may be there all the same: commits are missing.
+pub(super) fn unseen(evidence: &Evidence) -> Option<&Why> {
+    match &evidence.history {
+        Observed::Known(history) => history.incomplete.as_ref(),
+        Observed::Absent(_) | Observed::Unknown(_) => None,
     }
 }
 

@@ -15,13 +15,14 @@ pub(super) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
         Observed::Unknown(why) => return Answer::Unknown(why.clone()),
     };
     let mut result = Answer::No("no worktree, so no worker".to_string());
-    for (unit, lease) in leases.iter().filter(|(unit, _)| unit.contains(task)) {
+    for (_, lease) in leases.iter().filter(|(unit, _)| unit.contains(task)) {
         match lease {
-            Observed::Known(Lease::Held { holder }) => {
+            Observed::Known(Lease::Held { holder, since }) => {
                 return Answer::Yes(Finding::InProgress(Progress {
                     kind: ProgressKind::Running,
-                    detail: format!("the worker lease of task-{unit} is held ({holder})"),
+                    detail: format!("a worker runs ({holder})"),
                     hint: None,
+                    at: *since,
                 }));
             }
             Observed::Unknown(why) => result = Answer::Unknown(why.clone()),

@@ -4,15 +4,15 @@
 //! base. A merged one counts for the commits it had: work beyond them has not landed.
 
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::landing::{landed_unless_undone, reverts};
+use super::landing::{landed_unless_undone, reverts, unseen};
 use crate::answer::{Answer, Finding, Progress, ProgressKind};
 use crate::evidence::{BranchFacts, BranchSide, Evidence};
 use crate::identifier::{CommitId, TaskId, Unit};
 use crate::observed::{Observed, Why};
-use crate::pull_request::{PullRequest, PullRequestState, PullRequests, TipRelation};
+use crate::pull_request::{Checks, MergeManner, PullRequest, PullRequestState, PullRequests, TipRelation};
 
 /// Row 1: a merged pull request of the task's unit.
 pub(super) fn merged(task: &TaskId, evidence: &Evidence) -> Answer {
@@ -36,10 +36,56 @@ pub(super) fn open(task: &TaskId, evidence: &Evidence) -> Answer {
                 if *draft { ", draft" } else { "" },
                 pull_request.checks.words()
             ),
-            hint: Some(format!("review PR #{} and merge it", pull_request.number)),
+            hint: Some(next_act(pull_request, *draft)),
+            at: pull_request.shown.updated.or(pull_request.shown.created),
         }))),
         PullRequestState::Merged(_) | PullRequestState::Closed => None,
     })
+}
+
+/// What a person can do about an open pull request.
+fn next_act(pull_request: &PullRequest, draft: bool) -> String {
+    let number = pull_request.number;
+    match (pull_request.checks, draft) {
+        (Checks::Failed, _) => format!("mend what the checks of PR #{number} say"),
+        (Checks::Pending, _) => format!("when its checks have ended: review PR #{number} and merge it"),
+        (Checks::Passed | Checks::None | Checks::Unknown, true) => {
+            format!("review PR #{number}, which is still a draft, and merge it")
+        }
+        (Checks::Passed | Checks::None | Checks::Unknown, false) => format!("review PR #{number} and merge it"),
+    }
+}
+
+/// Returns the pull request of the task's unit that people are shown: an open one, else the newest merged one.
+#[must_use]
+pub fn pull_request_of<'a>(task: &TaskId, evidence: &'a Evidence) -> Option<&'a PullRequest> {
+    let is_open = |found: &&PullRequest| matches!(found.state, PullRequestState::Open { .. });
+    let open = all_of(task, evidence).into_iter().find(is_open);
+    open.or_else(|| merged_pull_request_of(task, evidence))
+}
+
+/// Returns the newest merged pull request of the task's unit.
+#[must_use]
+pub fn merged_pull_request_of<'a>(task: &TaskId, evidence: &'a Evidence) -> Option<&'a PullRequest> {
+    let is_merged = |found: &&PullRequest| matches!(found.state, PullRequestState::Merged(_));
+    all_of(task, evidence).into_iter().find(is_merged)
+}
+
+/// Returns every pull request that is the task's unit's own, into our base.
+fn all_of<'a>(task: &TaskId, evidence: &'a Evidence) -> Vec<&'a PullRequest> {
+    let Observed::Known(all) = &evidence.pull_requests else {
+        return Vec::new();
+    };
+    let asked = all.by_unit.iter().filter_map(|(unit, found)| match found {
+        Observed::Known(found) => Some((unit, found)),
+        Observed::Absent(_) | Observed::Unknown(_) => None,
+    });
+    asked
+        .chain(&all.beside)
+        .filter(|(unit, _)| unit.contains(task))
+        .flat_map(|(_, found)| found)
+        .filter(|found| is_for_base(found, evidence) && matches!(owner(found, all), Owner::Ours))
+        .collect()
 }
 
 /// Asks every pull request that speaks for the task. The first that decides wins; what could not be read comes before
@@ -55,9 +101,9 @@ fn speak(
         Observed::Unknown(why) => return Answer::Unknown(why.clone()),
     };
     let mut result = Answer::No(format!(
-        "none for the task's branch in {} (asked {} ago)",
+        "none for the task's branch in {} (asked {})",
         all.repository,
-        all.asked.age_at(evidence.now)
+        all.asked.ago_at(evidence.now)
     ));
     for (unit, found) in all.by_unit.iter().filter(|(unit, _)| unit.contains(task)) {
         let found = match found {
@@ -120,7 +166,10 @@ fn ownerless(pull_request: &PullRequest) -> Answer {
 fn stands_apart(unit: &Unit, pull_request: &PullRequest, all: &PullRequests, evidence: &Evidence) -> Option<Answer> {
     let number = pull_request.number;
     let branches = match &evidence.branches {
-        Observed::Known(branches) => branches.get(unit).map(Vec::as_slice).unwrap_or_default(),
+        Observed::Known(branches) => match branches.of(unit).known() {
+            Ok(branches) => branches.unwrap_or_default(),
+            Err(why) => return Some(uncompared(unit, number, &why.reason)),
+        },
         Observed::Absent(_) => &[],
         Observed::Unknown(why) => return Some(Answer::Unknown(why.clone())),
     };
@@ -135,8 +184,11 @@ fn stands_apart(unit: &Unit, pull_request: &PullRequest, all: &PullRequests, evi
     for facts in branches.iter().filter(|facts| facts.ahead > 0) {
         match relation(facts.side) {
             Some(Observed::Known(TipRelation::Within)) => {}
-            Some(Observed::Known(TipRelation::Beyond)) => return Some(beyond(unit, pull_request, facts)),
+            Some(Observed::Known(TipRelation::Beyond)) => return Some(beyond(unit, pull_request, facts, evidence)),
             Some(Observed::Known(TipRelation::Apart)) => {
+                if let Some(why) = unseen(evidence) {
+                    return Some(Answer::Unknown(why.clone()));
+                }
                 return Some(Answer::No(format!(
                     "PR #{number} merged another branch of the name task-{unit}"
                 )));
@@ -157,19 +209,29 @@ fn landed(task: &TaskId, pull_request: &PullRequest, commit: Option<&CommitId>, 
     let by = commit
         .and_then(|commit| reverts.commits.get(commit))
         .or_else(|| reverts.pull_requests.get(&number));
-    let detail = match commit {
-        Some(commit) => format!("PR #{number} merged in {}", commit.short()),
-        None => format!("PR #{number} merged"),
+    let manner = match pull_request.shown.manner {
+        Some(manner @ (MergeManner::Squash | MergeManner::Rebase)) => format!(" ({})", manner.word()),
+        Some(MergeManner::Merge) | None => String::new(),
     };
-    landed_unless_undone(
-        task,
-        evidence,
-        by,
-        (commit.unwrap_or(&pull_request.head).clone(), detail),
-    )
+    let detail = match commit {
+        Some(commit) => format!("PR #{number} merged{manner} in {}", commit.short()),
+        None => format!("PR #{number} merged{manner}"),
+    };
+    let landing = commit.unwrap_or(&pull_request.head).clone();
+    match landed_unless_undone(task, evidence, by, (landing, detail)) {
+        // The forge knows when it was merged, also where the commit is not here.
+        Answer::Yes(Finding::Landed { commit, detail, at }) => Answer::Yes(Finding::Landed {
+            commit,
+            detail,
+            at: pull_request.shown.merged.or(at),
+        }),
+        other @ (Answer::Yes(Finding::InProgress(_)) | Answer::No(_) | Answer::Unknown(_) | Answer::Undone { .. }) => {
+            other
+        }
+    }
 }
 
-fn beyond(unit: &Unit, pull_request: &PullRequest, facts: &BranchFacts) -> Answer {
+fn beyond(unit: &Unit, pull_request: &PullRequest, facts: &BranchFacts, evidence: &Evidence) -> Answer {
     Answer::Yes(Finding::InProgress(Progress {
         kind: ProgressKind::Committed,
         detail: format!(
@@ -179,6 +241,7 @@ fn beyond(unit: &Unit, pull_request: &PullRequest, facts: &BranchFacts) -> Answe
             facts.tip.short()
         ),
         hint: Some("land what came after the merge, or delete it from the branch".to_string()),
+        at: evidence.times.get(&facts.tip).copied(),
     }))
 }
 

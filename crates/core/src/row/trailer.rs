@@ -46,7 +46,7 @@ pub(super) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
 fn where_base(evidence: &Evidence) -> String {
     let base = &evidence.base;
     match &base.counterpart {
-        Some(counterpart) if *counterpart != base.commit => format!("{} or its counterpart at origin", base.name),
+        Some(counterpart) if *counterpart != base.commit => format!("{} or at origin", base.name),
         Some(_) | None => base.name.to_string(),
     }
 }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::content::Content;
 use orchestrate_core::evidence::{
-    AtOrigin, Base, BaseSource, BranchFacts, BranchSide, Evidence, History, Lease, UnitRecords,
+    AtOrigin, Base, BaseSource, BranchFacts, BranchSide, Branches, Evidence, History, Lease, UnitRecords,
 };
 use orchestrate_core::identifier::{BackendName, BaseName, CommitId, Nonce, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
-use orchestrate_core::pull_request::{Checks, PullRequest, PullRequestState, PullRequests, TipRelation};
+use orchestrate_core::pull_request::{Checks, PullRequest, PullRequestState, PullRequests, Shown, TipRelation};
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::revert::Reverts;
@@ -40,16 +40,16 @@ pub(crate) fn unit() -> Unit {
     Unit::single(task())
 }
 
-pub(crate) fn branch_facts(branch: Branch) -> Observed<BTreeMap<Unit, Vec<BranchFacts>>> {
+pub(crate) fn branch_facts(branch: Branch) -> Observed<Branches> {
     let facts = |side, ahead, own| BranchFacts {
         side,
         tip: commit('b'),
         ahead,
         own,
     };
-    let of = |facts| Observed::Known(BTreeMap::from([(unit(), vec![facts])]));
+    let of = |facts| Observed::Known(Branches::from(BTreeMap::from([(unit(), vec![facts])])));
     match branch {
-        Branch::None => Observed::Known(BTreeMap::new()),
+        Branch::None => Observed::Known(Branches::new()),
         Branch::Ahead => of(facts(
             BranchSide::Local,
             2,
@@ -80,6 +80,7 @@ pub(crate) fn leases(worker: Worker) -> Observed<BTreeMap<Unit, Observed<Lease>>
         Worker::Free => of(Observed::Known(Lease::Free)),
         Worker::Held => of(Observed::Known(Lease::Held {
             holder: "pid 1".to_owned(),
+            since: Some(Timestamp::from_seconds(NOW - 8)),
         })),
         Worker::Unknown => of(Observed::Unknown(why())),
     }
@@ -189,6 +190,8 @@ pub(crate) fn pull_requests(forge: Forge, branch: Branch) -> Observed<PullReques
             repository: "o/r".to_owned(),
             head_owner: "o".to_owned(),
             asked: Timestamp::from_seconds(NOW),
+            requests: 1,
+            beside: BTreeMap::new(),
             by_unit: BTreeMap::from([(unit(), unit_answer)]),
             relations,
         })
@@ -201,6 +204,11 @@ pub(crate) fn pull_requests(forge: Forge, branch: Branch) -> Observed<PullReques
             head_owner: owner.map(str::to_owned),
             head: commit('e'),
             checks: Checks::Passed,
+            shown: Shown {
+                merged: Some(Timestamp::from_seconds(NOW - 30)),
+                updated: Some(Timestamp::from_seconds(NOW - 20)),
+                ..Shown::default()
+            },
         };
         answer(Observed::Known(vec![one]), relations)
     };
@@ -303,6 +311,10 @@ pub(crate) fn evidence(forge: Forge, trailer: Trailer, branch: Branch, worker: W
         markers,
         content: content(branch),
         records,
+        times: BTreeMap::from([
+            (commit('b'), Timestamp::from_seconds(NOW - 40)),
+            (commit('d'), Timestamp::from_seconds(NOW - 50)),
+        ]),
         redo: if trailer == Trailer::RevertedAndWanted {
             BTreeMap::from([(task(), BTreeSet::from([commit('7')]))])
         } else {

@@ -1,6 +1,7 @@
 //! The evidence table of architecture §7, for every combination of answers, against a model written row by row.
 
 mod answers;
+mod clock;
 mod made;
 mod model;
 mod orphans;
@@ -8,7 +9,7 @@ mod orphans;
 use std::collections::BTreeMap;
 
 use orchestrate_core::derive::{ProgressKind, Row, TaskState, derive};
-use orchestrate_core::evidence::{BranchFacts, BranchSide};
+use orchestrate_core::evidence::{BranchFacts, BranchSide, Branches};
 use orchestrate_core::graph::{Effort, TaskGraph, TaskNode};
 use orchestrate_core::identifier::{TaskId, Unit};
 use orchestrate_core::observed::Observed;
@@ -142,7 +143,10 @@ fn a_bundle_branch_speaks_for_each_member() {
         ahead: 1,
         own: Observed::Known(vec![commit('b')]),
     };
-    evidence.branches = Observed::Known(BTreeMap::from([(Unit::parse("1-2").expect("unit"), vec![facts])]));
+    evidence.branches = Observed::Known(Branches::from(BTreeMap::from([(
+        Unit::parse("1-2").expect("unit"),
+        vec![facts],
+    )])));
     let state = derive(&graph, &evidence);
     for task in [task(), second] {
         assert_eq!(state.tasks[&task].decided_by, Some(Row::OwnCommits));

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::identifier::{CommitId, Unit, printable};
 use orchestrate_core::observed::{Observed, Why};
-use orchestrate_core::pull_request::{Checks, PullRequest, PullRequestState};
+use orchestrate_core::pull_request::{Checks, MergeManner, PullRequest, PullRequestState, Shown};
+use orchestrate_core::time::Timestamp;
 use serde_json::Value;
 
 use super::query;
@@ -173,7 +174,33 @@ fn pull_request(node: &Value, without_checks: bool) -> Option<PullRequest> {
         head_owner: node["headRepositoryOwner"]["login"].as_str().map(str::to_owned),
         head: commit(&node["headRefOid"])?,
         checks: checks(&node["commits"]["nodes"][0]["commit"], without_checks),
+        shown: shown(node),
     })
+}
+
+/// Returns what is shown of a pull request. What is missing or cannot be read is not shown, and changes no evidence.
+fn shown(node: &Value) -> Shown {
+    let time = |key: &str| serde_json::from_value::<Timestamp>(node[key].clone()).ok();
+    Shown {
+        url: node["url"].as_str().map(printable),
+        created: time("createdAt"),
+        updated: time("updatedAt"),
+        merged: time("mergedAt"),
+        manner: manner(node),
+    }
+}
+
+/// A merge commit has two parents. Of one with a single parent the subject tells: GitHub's squash names the pull request
+/// there, and a rebase leaves the subject as it was.
+fn manner(node: &Value) -> Option<MergeManner> {
+    let merge = &node["mergeCommit"];
+    let subject = merge["messageHeadline"].as_str()?;
+    match merge["parents"]["totalCount"].as_u64()? {
+        1 if subject.ends_with(&format!("(#{})", node["number"].as_u64()?)) => Some(MergeManner::Squash),
+        1 if node["commits"]["nodes"][0]["commit"]["messageHeadline"] == subject => Some(MergeManner::Rebase),
+        2.. => Some(MergeManner::Merge),
+        _ => None,
+    }
 }
 
 /// A rollup that is missing although its commit is there means that there are no checks, if they may be read.

@@ -11,8 +11,9 @@ pub(super) const MOST_HEADS: usize = 100;
 pub(super) const MOST_OF_A_HEAD: usize = 10;
 
 /// What is read of a pull request.
-const FIELDS: &str = "number state isDraft baseRefName headRefOid headRepositoryOwner{login} mergeCommit{oid} \
-                      commits(last:1){nodes{commit{statusCheckRollup{state}}}}";
+const FIELDS: &str = "number state isDraft baseRefName headRefOid headRepositoryOwner{login} \
+                      url createdAt updatedAt mergedAt mergeCommit{oid messageHeadline parents{totalCount}} \
+                      commits(last:1){nodes{commit{messageHeadline statusCheckRollup{state}}}}";
 
 /// Returns the name under which a unit's pull requests are answered.
 pub(super) fn alias(index: usize) -> String {

@@ -348,6 +348,7 @@ fn marks_are_in_the_words_of_status() {
             kind,
             detail: String::new(),
             hint: None,
+            at: None,
         })
     };
     let commit = CommitId::parse("0123456789012345678901234567890123456789").expect("commit");
@@ -376,6 +377,7 @@ fn marks_are_in_the_words_of_status() {
                 decided_by: None,
                 worker_still_running: false,
                 parked: parked.clone(),
+                at: None,
             };
             (id(&number.to_string()), report)
         };

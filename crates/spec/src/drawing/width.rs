@@ -1,11 +1,12 @@
-//! What a text looks like: what of it can be shown, how wide it is, and how it is cut.
+//! What a text looks like on a terminal: what of it can be shown, how wide it is, and how it is cut.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// Returns the text without what is not seen where it stands: controls, marks that turn the direction of text, line and
 /// paragraph separators, characters that no document may hold; `?` when nothing is left.
-pub(super) fn visible(text: &str) -> String {
+#[must_use]
+pub fn visible(text: &str) -> String {
     let hides = |character: char| {
         character.is_control()
             || matches!(
@@ -37,12 +38,14 @@ pub(super) fn visible(text: &str) -> String {
 }
 
 /// Returns how many columns the text takes on a terminal.
-pub(super) fn columns(text: &str) -> usize {
+#[must_use]
+pub fn columns(text: &str) -> usize {
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
 /// Returns the text, cut in its middle when it is wider than that many columns; never inside a grapheme.
-pub(super) fn cut(text: &str, width: usize, mark: &str) -> String {
+#[must_use]
+pub fn cut(text: &str, width: usize, mark: &str) -> String {
     if columns(text) <= width {
         return text.to_owned();
     }
@@ -68,7 +71,8 @@ fn fitting<'a>(graphemes: impl Iterator<Item = &'a str>, width: usize) -> Vec<&'
 }
 
 /// Returns the text with blanks behind it up to that many columns.
-pub(super) fn padded(text: &str, width: usize) -> String {
+#[must_use]
+pub fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 

@@ -156,12 +156,12 @@ impl Universe {
                 None => Observed::Absent(Why::new("nothing records where it started")),
             };
             let facts = self.branch_facts(BranchSide::Local, tip, &landed, own);
-            branches.entry(unit).or_default().push(facts);
+            branches.by_unit.entry(unit).or_default().push(facts);
         }
         for (unit, tip) in self.remote_tips(host, spec) {
             let own = Observed::Absent(Why::new("nothing records where a remote branch started"));
             let facts = self.branch_facts(BranchSide::Remote, tip, &landed, own);
-            branches.entry(unit).or_default().push(facts);
+            branches.by_unit.entry(unit).or_default().push(facts);
         }
         Observed::Known(branches)
     }
@@ -260,6 +260,7 @@ impl Universe {
             .map(|(name, worktree)| {
                 let lease = worktree.lease.map_or(Lease::Free, |number| Lease::Held {
                     holder: self.workers[number].identity.to_string(),
+                    since: None,
                 });
                 (name.unit.clone(), lease)
             })

@@ -19,11 +19,18 @@ const MOST_UNITS: usize = 100;
 ///
 /// Where they are too many for one request, those that are blocked come last, and are asked for only when what the
 /// forge said of the others lets them start.
-pub(super) fn ask(world: &dyn World, graph: &TaskGraph, evidence: &Evidence) -> Observed<PullRequests> {
+///
+/// `beside` asks in the room that is left for units that git shows landed, for people to see.
+pub(super) fn ask(world: &dyn World, graph: &TaskGraph, evidence: &Evidence, beside: bool) -> Observed<PullRequests> {
     let open = open_tasks(graph, evidence);
-    let mut left = units(graph, evidence, &open);
+    let mut left = units(graph, evidence, |task| open.contains(task));
+    let mut landed = BTreeSet::new();
+    if beside {
+        landed = units(graph, evidence, |task| !open.contains(task));
+        landed.retain(|unit| !left.contains(unit));
+    }
     if left.is_empty() {
-        return Observed::Absent(Why::new("every task has landed, so the forge was not asked"));
+        return ask_of_landed(world, evidence, &landed);
     }
     let mut evidence = evidence.clone();
     let mut answer: Option<PullRequests> = None;
@@ -37,13 +44,19 @@ pub(super) fn ask(world: &dyn World, graph: &TaskGraph, evidence: &Evidence) -> 
         let room = MOST_UNITS - now.len();
         now.extend(left.iter().filter(|unit| !may_start(unit)).take(room).cloned());
         left.retain(|unit| !now.contains(unit));
-        let more = match world.pull_requests(&evidence.spec, &now) {
+        let room = MOST_UNITS - now.len();
+        let shown: BTreeSet<Unit> = std::mem::take(&mut landed).into_iter().take(room).collect();
+        now.extend(shown.iter().cloned());
+        let mut more = match world.pull_requests(&evidence.spec, &now) {
             Observed::Known(more) => more,
             other @ (Observed::Absent(_) | Observed::Unknown(_)) => return other,
         };
+        set_aside(&mut more, &shown);
         let whole = match answer.take() {
             Some(mut whole) => {
                 whole.by_unit.extend(more.by_unit);
+                whole.beside.extend(more.beside);
+                whole.requests += more.requests;
                 whole
             }
             None => more,
@@ -66,8 +79,37 @@ pub(super) fn ask(world: &dyn World, graph: &TaskGraph, evidence: &Evidence) -> 
     )
 }
 
-fn units(graph: &TaskGraph, evidence: &Evidence, open: &BTreeSet<&TaskId>) -> BTreeSet<Unit> {
-    let is_open = |unit: &&Unit| unit.tasks().any(|task| open.contains(task));
+/// Asks where no state depends on it. Without an answer nothing is missing but what people would be shown.
+fn ask_of_landed(world: &dyn World, evidence: &Evidence, landed: &BTreeSet<Unit>) -> Observed<PullRequests> {
+    let needless = "every task has landed, so the forge was not asked";
+    let landed: BTreeSet<Unit> = landed.iter().take(MOST_UNITS).cloned().collect();
+    if landed.is_empty() {
+        return Observed::Absent(Why::new(needless));
+    }
+    match world.pull_requests(&evidence.spec, &landed) {
+        Observed::Known(mut answer) => {
+            set_aside(&mut answer, &landed);
+            Observed::Known(answer)
+        }
+        Observed::Absent(why) => Observed::Absent(why),
+        Observed::Unknown(why) => Observed::Absent(Why::new(format!(
+            "every task has landed, so no answer is needed ({})",
+            why.reason
+        ))),
+    }
+}
+
+/// Takes out of the evidence what was asked for people alone.
+fn set_aside(answer: &mut PullRequests, shown: &BTreeSet<Unit>) {
+    for unit in shown {
+        if let Some(Observed::Known(found)) = answer.by_unit.remove(unit) {
+            answer.beside.insert(unit.clone(), found);
+        }
+    }
+}
+
+fn units(graph: &TaskGraph, evidence: &Evidence, is_meant: impl Fn(&TaskId) -> bool) -> BTreeSet<Unit> {
+    let is_open = |unit: &&Unit| unit.tasks().any(&is_meant);
     let tasks = graph.tasks.iter().map(|task| task.id.clone());
     let mut units: BTreeSet<Unit> = tasks.map(Unit::single).filter(|unit| is_open(&unit)).collect();
     if let Observed::Known(branches) = &evidence.branches {

@@ -116,7 +116,7 @@ fn is_worktree_of(found: &Repository, registration: &Registration) -> bool {
 fn busy(registration: &Registration) -> Why {
     use orchestrate_core::evidence::Lease;
     let holder = match lease::probe(&lease::path(&registration.git_directory)) {
-        Observed::Known(Lease::Held { holder }) => holder,
+        Observed::Known(Lease::Held { holder, .. }) => holder,
         Observed::Known(Lease::Free) | Observed::Absent(_) | Observed::Unknown(_) => "a worker".to_owned(),
     };
     Why::new(format!("a worker holds the lease of {} ({holder})", registration.path))

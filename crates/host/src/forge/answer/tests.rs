@@ -132,3 +132,36 @@ fn a_limit_says_when_it_is_lifted() {
     let why = refusal(b"", "dial unix /gh.sock: connect: no such file or directory");
     assert!(why.reason.contains("no such file"), "{why:?}");
 }
+
+#[test]
+fn times_page_and_manner_are_shown_and_nothing_depends_on_them() {
+    let with = |subject: &str, parents: u64| {
+        let mut merged = node("MERGED", &Value::Null);
+        merged["url"] = json!("https://github.com/o/r/pull/7");
+        merged["createdAt"] = json!("2026-01-02T00:00:00Z");
+        merged["mergedAt"] = json!("2026-01-04T00:00:00Z");
+        merged["updatedAt"] = json!("yesterday");
+        merged["mergeCommit"] =
+            json!({ "oid": MERGE, "messageHeadline": subject, "parents": { "totalCount": parents } });
+        merged["commits"]["nodes"][0]["commit"]["messageHeadline"] = json!("work");
+        let body = json!({ "data": { "repository": { "unit0": page(&[merged]) } } });
+        let Observed::Known(found) = read_one(&body) else {
+            panic!("unknown")
+        };
+        found[0].shown.clone()
+    };
+    let shown = with("part one (#7)", 1);
+    assert_eq!(shown.url.as_deref(), Some("https://github.com/o/r/pull/7"));
+    assert_eq!(shown.created, Some(Timestamp::from_seconds(1_767_312_000)));
+    assert_eq!(shown.merged, Some(Timestamp::from_seconds(1_767_484_800)));
+    assert_eq!(shown.updated, None, "what is no time is none");
+    for (subject, parents, manner) in [
+        ("part one (#7)", 1, Some(MergeManner::Squash)),
+        ("part one (#8)", 1, None),
+        ("work", 1, Some(MergeManner::Rebase)),
+        ("Merge pull request #7 from o/x", 2, Some(MergeManner::Merge)),
+        ("a first commit", 0, None),
+    ] {
+        assert_eq!(with(subject, parents).manner, manner, "{subject}");
+    }
+}

@@ -9,7 +9,7 @@ use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::marker;
-use orchestrate_core::world::{Reading, World};
+use orchestrate_core::world::{Branches, Reading, World};
 
 use super::mini_tower::{Flaw, Stop};
 
@@ -28,7 +28,7 @@ pub(super) fn gather(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Result<Evi
     }
     let mut branches = world.branches(spec, &base, &starts);
     if flaw == Flaw::UnknownBranchesAreNone && matches!(branches, Observed::Unknown(_)) {
-        branches = Observed::Known(BTreeMap::new());
+        branches = Observed::Known(Branches::new());
     }
     let mut leases = world.leases(spec);
     if flaw == Flaw::IgnoresWorkers {
@@ -54,6 +54,7 @@ pub(super) fn gather(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Result<Evi
         markers: markers(world, spec, flaw),
         records,
         content: BTreeMap::new(),
+        times: BTreeMap::new(),
         redo: BTreeMap::new(),
         now: world.now(),
         stale_marker_seconds: STALE_SECONDS,

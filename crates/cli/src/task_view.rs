@@ -1,0 +1,280 @@
+//! What is shown of a survey: one value for each task, which text and JSON are made from.
+
+use std::collections::BTreeSet;
+
+use orchestrate_core::derive::{Answer, Finding, Row, TaskReport, TaskState, pull_request_of};
+use orchestrate_core::evidence::{BaseSource, Evidence};
+use orchestrate_core::graph::TaskNode;
+use orchestrate_core::identifier::{CommitId, SpecId, TaskId};
+use orchestrate_core::observed::Observed;
+use orchestrate_core::plan::{IdleReason, NoDispatch, intend, waits_for, word};
+use orchestrate_core::pull_request::{MergeManner, PullRequest, PullRequestState};
+use orchestrate_core::select::Choice;
+use orchestrate_core::time::Timestamp;
+use orchestrate_core::words::count;
+use orchestrate_spec::{Bundle, Status};
+use orchestrate_tower::gate;
+use orchestrate_tower::preflight::read_bundle;
+use orchestrate_tower::step::{Survey, survey};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::session::Session;
+
+/// A bundle, what is known of its tasks, and what a step would do.
+pub(crate) struct Look {
+    pub(crate) bundle: Bundle,
+    pub(crate) survey: Survey,
+    /// Why the sign-off gate would stop a step.
+    pub(crate) closed: Option<NoDispatch>,
+    /// What a step would take next, if nothing else stopped it.
+    pub(crate) next: Option<Choice>,
+    /// Why no task is dispatched at all, though one may be ready.
+    pub(crate) stopped: Option<String>,
+}
+
+/// Looks at everything that `status` and `why` show. Writes nothing.
+///
+/// # Errors
+/// When the bundle cannot be read, or no base can be named.
+pub(crate) fn look(session: &Session, spec: &SpecId) -> Result<Look, Failure> {
+    let (bundle, texts) = read_bundle(&session.world, spec)?;
+    let request = session.request(spec.clone(), true);
+    let survey = survey(&session.world, &request, &bundle)?;
+    let closed = is_open(&bundle)
+        .then(|| gate::compare(&session.world, spec, &survey.evidence.base, &texts))
+        .and_then(Result::err);
+    let next = request.next(&survey.graph, &survey.state);
+    let stopped = if !is_open(&bundle) {
+        Some(match bundle.status {
+            Status::Draft => "the spec is a Draft".to_owned(),
+            Status::Ready | Status::Active | Status::Done | Status::Retired | Status::Superseded => {
+                format!("the spec is {}", bundle.status)
+            }
+        })
+    } else if let Some(closed) = &closed {
+        Some(closed.to_string())
+    } else {
+        let wanted = intend(
+            |unit| request.name_of(unit),
+            &request.selection(&survey.graph, &survey.state),
+            &BTreeSet::new(),
+        );
+        match wanted {
+            Err(NoDispatch::Idle(full @ (IdleReason::AtCap { .. } | IdleReason::Paused))) => Some(full.to_string()),
+            // Where nothing is ready each task says why.
+            Err(NoDispatch::Idle(_) | NoDispatch::Hold(_) | NoDispatch::Halt(_)) | Ok(_) => None,
+        }
+    };
+    Ok(Look {
+        bundle,
+        survey,
+        closed,
+        next,
+        stopped,
+    })
+}
+
+/// Returns whether tasks of the bundle may be dispatched, if its sign-off holds.
+fn is_open(bundle: &Bundle) -> bool {
+    matches!(bundle.status, Status::Ready | Status::Active)
+}
+
+/// What is shown of one task.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct TaskView {
+    pub(crate) id: TaskId,
+    pub(crate) title: String,
+    /// The state in a word.
+    pub(crate) state: &'static str,
+    /// What decided, or what is missing.
+    pub(crate) detail: String,
+    /// When what decided came to be.
+    pub(crate) at: Option<Timestamp>,
+    /// Its age; negative for what lies in the future.
+    age_seconds: Option<i64>,
+    /// What a person can do.
+    pub(crate) hint: Option<String>,
+    pub(crate) decided_by: Option<&'static str>,
+    /// The commit that shows that it has landed.
+    commit: Option<CommitId>,
+    /// A worker still lives, although the task has landed.
+    worker_still_running: bool,
+    dependencies: Vec<TaskId>,
+    /// The dependencies that have not landed.
+    needs: Vec<TaskId>,
+    parked: Option<&'static str>,
+    /// Why it is not dispatched; nothing for what has landed and what is next.
+    pub(crate) not_dispatched: Option<String>,
+    pull_request: Option<Value>,
+}
+
+/// Returns what is shown of a task of the bundle.
+pub(crate) fn task(look: &Look, node: &TaskNode, report: &TaskReport) -> TaskView {
+    let survey = &look.survey;
+    let state = word(&survey.state, &node.id);
+    let (commit, needs) = match &report.state {
+        TaskState::Landed { commit } => (Some(commit.clone()), Vec::new()),
+        TaskState::Blocked { needs } => (None, needs.clone()),
+        TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Ready => (None, Vec::new()),
+    };
+    let is_parked = state == "parked";
+    TaskView {
+        id: node.id.clone(),
+        title: node.title.clone(),
+        state,
+        detail: detail(survey, &node.id, report),
+        at: report.at.filter(|_| !is_parked),
+        age_seconds: report
+            .at
+            .filter(|_| !is_parked)
+            .map(|at| survey.evidence.now.seconds_since(at)),
+        hint: report.hint(),
+        decided_by: report.decided_by.map(Row::name),
+        commit,
+        worker_still_running: report.worker_still_running,
+        dependencies: node.dependencies.clone(),
+        needs,
+        parked: report.parked.as_ref().map(|parking| parking.place.section()),
+        not_dispatched: not_dispatched(look, &node.id, report),
+        pull_request: pull_request_of(&node.id, &survey.evidence).map(pull_request),
+    }
+}
+
+/// What decided, or what is missing.
+fn detail(survey: &Survey, task: &TaskId, report: &TaskReport) -> String {
+    if let (TaskState::Landed { .. }, Some(row)) = (&report.state, report.decided_by) {
+        let running = if report.worker_still_running {
+            ", a worker still runs"
+        } else {
+            ""
+        };
+        return format!("{}{running}", landed_by(report, row));
+    }
+    match &report.parked {
+        Some(parking) => format!("{} {}", parking.place.section(), parking.note),
+        None => match &report.state {
+            TaskState::Unknown(why) => why.to_string(),
+            TaskState::Ready => String::new(),
+            TaskState::Landed { .. } | TaskState::InProgress(_) | TaskState::Blocked { .. } => {
+                waits_for(&survey.state, task).unwrap_or_default()
+            }
+        },
+    }
+}
+
+fn landed_by(report: &TaskReport, deciding: Row) -> String {
+    let found = report.rows.iter().find(|(row, _)| *row == deciding);
+    match found {
+        Some((_, Answer::Yes(Finding::Landed { detail, .. }))) => detail.clone(),
+        Some((_, Answer::Yes(Finding::InProgress(_)) | Answer::No(_) | Answer::Undone { .. } | Answer::Unknown(_)))
+        | None => deciding.name().to_owned(),
+    }
+}
+
+fn not_dispatched(look: &Look, task: &TaskId, report: &TaskReport) -> Option<String> {
+    match (&report.state, &report.parked) {
+        (TaskState::Landed { .. }, _) => None,
+        (_, Some(parking)) => Some(format!("parked: {} {}", parking.place.section(), parking.note)),
+        (TaskState::Ready, None) => match (&look.stopped, &look.next) {
+            (Some(stopped), _) => Some(stopped.clone()),
+            (None, Some(next)) if !next.unit().contains(task) => Some(format!("{} comes first", next.unit())),
+            (None, Some(_) | None) => None,
+        },
+        (TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Blocked { .. }, None) => {
+            waits_for(&look.survey.state, task)
+        }
+    }
+}
+
+/// Returns a text with the age of its evidence.
+pub(crate) fn aged(text: &str, at: Option<Timestamp>, now: Timestamp) -> String {
+    match at {
+        Some(at) => format!("{text}, {}", at.age_at(now)),
+        None => text.to_owned(),
+    }
+}
+
+fn pull_request(found: &PullRequest) -> Value {
+    let (state, draft, commit) = match &found.state {
+        PullRequestState::Open { draft } => ("open", *draft, None),
+        PullRequestState::Merged(commit) => ("merged", false, commit.as_ref()),
+        PullRequestState::Closed => ("closed", false, None),
+    };
+    json!({
+        "number": found.number, "url": found.shown.url, "state": state, "draft": draft, "checks": found.checks.word(),
+        "base": found.base, "head": found.head, "commit": commit, "manner": found.shown.manner.map(MergeManner::word),
+        "created": found.shown.created, "updated": found.shown.updated, "merged": found.shown.merged,
+    })
+}
+
+/// What was read, and how old it is, for machines.
+pub(crate) fn sources(evidence: &Evidence) -> Value {
+    let base = &evidence.base;
+    let source = match base.source {
+        BaseSource::Environment => "environment",
+        BaseSource::Configuration => "configuration",
+        BaseSource::OriginHead => "origin-head",
+        BaseSource::RemoteHead => "remote-head",
+        BaseSource::OnlyCandidate => "only-candidate",
+    };
+    let history = match &evidence.history {
+        Observed::Known(history) => json!({
+            "walked": history.walked, "refused": history.refused,
+            "incomplete": history.incomplete.as_ref().map(ToString::to_string),
+        }),
+        Observed::Absent(why) | Observed::Unknown(why) => json!({ "unknown": why.reason, "hint": why.hint }),
+    };
+    let forge = match &evidence.pull_requests {
+        Observed::Known(answer) => json!({
+            "answered": true, "repository": answer.repository, "requests": answer.requests, "heads": heads(answer),
+            "asked": answer.asked, "age_seconds": evidence.now.seconds_since(answer.asked),
+        }),
+        Observed::Absent(why) => json!({ "answered": false, "requests": 0, "why": why.reason }),
+        Observed::Unknown(why) => json!({ "answered": false, "unknown": why.reason, "hint": why.hint }),
+    };
+    json!({
+        "base": { "name": base.name, "commit": base.commit, "counterpart": base.counterpart, "source": source },
+        "history": history, "forge": forge,
+    })
+}
+
+/// What was read, and how old it is, in a line.
+pub(crate) fn sources_line(evidence: &Evidence) -> String {
+    let base = &evidence.base;
+    let mut parts = vec![format!("base {} at {}", base.name, base.commit.short())];
+    if let Observed::Known(history) = &evidence.history {
+        let missing = if history.incomplete.is_some() {
+            ", more are missing"
+        } else {
+            ""
+        };
+        parts.push(format!("{} walked{missing}", count(history.walked, "commit")));
+    }
+    parts.push(match &evidence.pull_requests {
+        Observed::Known(answer) => format!(
+            "{} to {} for {}, {}",
+            count(answer.requests, "request"),
+            answer.repository,
+            count(heads(answer), "head"),
+            answer.asked.ago_at(evidence.now)
+        ),
+        Observed::Absent(why) => format!("no request: {why}"),
+        Observed::Unknown(_) => "no answer from the forge".to_owned(),
+    });
+    parts.join(" · ")
+}
+
+/// How many heads were asked for.
+fn heads(answer: &orchestrate_core::pull_request::PullRequests) -> usize {
+    let asked = answer.by_unit.values();
+    asked.filter(|found| !matches!(found, Observed::Absent(_))).count() + answer.beside.len()
+}
+
+/// Adds the members of one object to another.
+pub(crate) fn extend(value: &mut Value, more: Value) {
+    if let (Value::Object(object), Value::Object(more)) = (value, more) {
+        object.extend(more);
+    }
+}

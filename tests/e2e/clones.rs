@@ -1,0 +1,207 @@
+//! Clones that hold less than all, and repositories that are not supported (architecture §7).
+
+use orchestrate_e2e::sandbox::Sandbox;
+use orchestrate_e2e::surroundings::skipped;
+
+use crate::{PROGRAM, alpha, sandbox, single, state_of};
+
+const BRANCH: &str = "planwright/alpha/task-1";
+
+/// What a command says of a task in a clone: its state and its detail.
+fn state_in(sandbox: &Sandbox, clone: &camino::Utf8Path, task: &str) -> (String, serde_json::Value) {
+    let value = sandbox
+        .orchestrate_in(clone, &["why", "alpha", task, "--format", "json"])
+        .exits(0)
+        .json();
+    let text = |key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    (format!("{}: {}", text("state"), text("detail")), value)
+}
+
+/// Every row that says that something is not on base says that it cannot tell.
+/// Verifies REQ-C1.7.
+#[test]
+fn in_a_shallow_clone_what_is_not_found_on_base_is_unknown_in_every_row() {
+    let sandbox = sandbox(&alpha());
+    sandbox.add_origin();
+    let _ = sandbox.git(&["switch", "--quiet", "--create", BRANCH]);
+    sandbox.write("part-1.txt", "work\n");
+    let _ = sandbox.commit_all("work");
+    let _ = sandbox.git(&["switch", "--quiet", "main"]);
+    let _ = sandbox.git(&["merge", "--quiet", "--no-ff", "--message", "merge", BRANCH]);
+    let _ = sandbox.commit_all("one more");
+    let _ = sandbox.commit_all("two\n\nPlanwright-Task: alpha/2\n");
+    let _ = sandbox.git(&["push", "--quiet", "origin", "main", BRANCH]);
+    let clone = sandbox.clone_origin("shallow", &["--depth=1", "--no-single-branch"]);
+    // The branch has landed; its merge lies below the depth.
+    let (state, value) = state_in(&sandbox, &clone, "1");
+    assert_eq!(state, "unknown: the clone is shallow, so a landing could be unseen");
+    assert_eq!(value["hint"], "git fetch --unshallow");
+    let rows = value["rows"].as_array().expect("rows");
+    for name in ["trailer on base", "own commits landed", "own commits"] {
+        let row = rows.iter().find(|row| row["row"] == name).expect("the row");
+        assert_eq!(row["answer"], "unknown", "{row}");
+        assert_eq!(row["hint"], "git fetch --unshallow", "{row}");
+    }
+    let (found, _) = state_in(&sandbox, &clone, "2");
+    assert!(found.starts_with("landed: trailer in "), "{found}");
+    // The command that it names mends it.
+    let _ = sandbox.git_in(&clone, &["fetch", "--quiet", "--unshallow"]);
+    let (state, _) = state_in(&sandbox, &clone, "1");
+    assert!(
+        state.starts_with("unknown: branch task-1 at ") && state.contains("is contained in main"),
+        "a remote branch alone never shows that it landed: {state}"
+    );
+}
+
+/// A partial clone lacks contents, and no commit.
+#[test]
+fn the_history_of_a_partial_clone_is_complete() {
+    let sandbox = sandbox(&alpha());
+    sandbox.add_origin();
+    let origin = sandbox.root().join("origin.git");
+    let _ = sandbox.git_in(&origin, &["config", "uploadpack.allowFilter", "true"]);
+    let _ = sandbox.commit_all("one\n\nPlanwright-Task: alpha/1\n");
+    let _ = sandbox.git(&["push", "--quiet", "origin", "main"]);
+    let clone = sandbox.clone_origin("partial", &["--filter=blob:none"]);
+    let (state, value) = state_in(&sandbox, &clone, "1");
+    assert!(state.starts_with("landed: trailer in "), "{state}");
+    assert!(value["history"]["incomplete"].is_null(), "{value}");
+    let (state, _) = state_in(&sandbox, &clone, "2");
+    assert_eq!(state, "ready: ");
+}
+
+/// The commands that read evidence or write, each as a person would call it.
+const COMMANDS: [&[&str]; 8] = [
+    &["alpha"],
+    &["alpha", "--dry-run"],
+    &["status", "alpha"],
+    &["why", "alpha", "1"],
+    &["validate", "alpha"],
+    &["new", "beta"],
+    &["park", "alpha", "1", "--in", "deferred", "--reason", "later"],
+    &["plumbing", "orchestrate-state", "specs/alpha"],
+];
+
+fn refused_by_name(sandbox: &Sandbox, words: &str, hint: &str) {
+    let before = sandbox.listing();
+    for command in COMMANDS {
+        let output = sandbox.orchestrate(command);
+        assert!((1..=2).contains(&output.exit), "{command:?} {output}");
+        let said = output.to_string();
+        assert!(said.contains(words) && said.contains(hint), "{command:?} {said}");
+        assert_eq!(sandbox.changes_since(&before), [""; 0], "{command:?}");
+    }
+}
+
+/// Verifies REQ-C1.7.
+#[test]
+fn a_reftable_repository_is_refused_by_name_before_anything_is_written() {
+    let sandbox = Sandbox::empty(PROGRAM);
+    sandbox.initialise(&["--ref-format=reftable"]);
+    sandbox.add_bundle(&single());
+    sandbox.configure("");
+    refused_by_name(&sandbox, "reftable", "git clone --ref-format=files");
+    let clone = sandbox.root().join("clone");
+    let _ = sandbox.git(&["clone", "--quiet", "--ref-format=files", ".", clone.as_str()]);
+    assert_eq!(state_in(&sandbox, &clone, "1").0, "ready: ", "the hint helps");
+}
+
+#[test]
+fn a_sha256_repository_is_refused_by_name_before_anything_is_written() {
+    let sandbox = Sandbox::empty(PROGRAM);
+    sandbox.initialise(&["--object-format=sha256"]);
+    sandbox.add_bundle(&single());
+    sandbox.configure("");
+    refused_by_name(&sandbox, "SHA-256", "hint: use a repository with SHA-1 objects");
+}
+
+#[test]
+fn a_repository_of_another_user_is_refused_until_it_is_trusted() {
+    let sandbox = sandbox(&single());
+    let directory = sandbox.repository();
+    let top = [directory.clone(), directory.join(".git")];
+    let given_away = top
+        .iter()
+        .all(|path| std::os::unix::fs::chown(path, Some(65534), None).is_ok());
+    if !given_away {
+        skipped("chown");
+        return;
+    }
+    refused_by_name(
+        &sandbox,
+        "belongs to another user",
+        "git config --global --add safe.directory",
+    );
+    std::fs::write(
+        sandbox.root().join("home/.gitconfig"),
+        format!("[safe]\n\tdirectory = {directory}\n"),
+    )
+    .expect("the settings are written");
+    assert_eq!(state_of(&sandbox, "1"), "ready", "the hint helps");
+}
+
+/// One ref that cannot be read is unknown for its unit, and stops no other (law L12).
+#[test]
+fn a_branch_that_cannot_be_read_holds_its_own_unit_alone() {
+    let nowhere = "0123456789012345678901234567890123456789";
+    let dangling = format!("{nowhere}\n");
+    for (text, hint) in [
+        (dangling.as_str(), "git update-ref -d "),
+        ("torn", "rm .git/"),
+        ("", "rm .git/"),
+    ] {
+        let sandbox = sandbox(&alpha());
+        sandbox.write(&format!(".git/refs/heads/{BRANCH}"), text);
+        let state = state_of(&sandbox, "1");
+        assert!(
+            state.starts_with(&format!("unknown: refs/heads/{BRANCH} ")),
+            "{text:?} {state}"
+        );
+        let said = sandbox.orchestrate(&["why", "alpha", "1"]).exits(0).stdout;
+        let (_, command) = said.split_once("give the branch up: ").expect("a hint");
+        let command = command.lines().next().expect("a command");
+        assert_eq!(command, format!("{hint}refs/heads/{BRANCH}"));
+        assert_eq!(state_of(&sandbox, "3"), "ready", "{text:?}");
+        let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 3");
+        sandbox.wait_for_worker("alpha", "3");
+        assert_eq!(
+            sandbox.read(&format!(".git/refs/heads/{BRANCH}")),
+            text,
+            "it is left as it is"
+        );
+        let _ = sandbox.shell(command).exits(0);
+        assert_eq!(state_of(&sandbox, "1"), "ready", "the hint helps");
+    }
+    // The same in packed form, where only the object is missing.
+    let sandbox = sandbox(&alpha());
+    let _ = sandbox.git(&["pack-refs", "--all"]);
+    let packed = sandbox.read(".git/packed-refs");
+    sandbox.write(".git/packed-refs", &format!("{packed}{nowhere} refs/heads/{BRANCH}\n"));
+    assert!(
+        state_of(&sandbox, "1").starts_with("unknown: "),
+        "{}",
+        state_of(&sandbox, "1")
+    );
+    assert_eq!(state_of(&sandbox, "3"), "ready");
+}
+
+/// Evidence is read from the commits that hashes name (decision 66).
+#[test]
+fn a_replaced_commit_changes_no_evidence() {
+    let sandbox = sandbox(&single());
+    let told = sandbox
+        .git(&["commit-tree", "-m", "told\n\nPlanwright-Task: alpha/1", "main^{tree}"])
+        .trim()
+        .to_owned();
+    let _ = sandbox.git(&["replace", "main", &told]);
+    assert!(
+        sandbox
+            .git(&["log", "-1", "--format=%B", "main"])
+            .contains("Planwright-Task")
+    );
+    assert_eq!(state_of(&sandbox, "1"), "ready");
+    let _ = sandbox
+        .orchestrate(&["why", "alpha", "1"])
+        .exits(0)
+        .says("trailer on base       no       walked 2 commits of main at ");
+}
