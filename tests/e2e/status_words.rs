@@ -309,7 +309,6 @@ fn evidence_from_the_future_is_shown_and_holds_no_more_than_it_did() {
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task ");
 }
 
-/// Verifies REQ-F1.5.
 #[test]
 fn a_marker_in_the_future_is_a_claim_and_an_old_one_is_none() {
     let sandbox = sandbox(&single());
