@@ -81,7 +81,7 @@ fn every_state_in_eighty_columns() {
 
               1   by its trailer           landed       trailer in [SHORT] on main or at
                                                         origin, [AGE]
-              2   by its pull request      landed       PR #4 merged (squash) in [SHORT],
+              2   by its pull request      landed       PR #4 merged (squashed) in [SHORT],
                                                         [AGE]
               3   waits for review         submitted    PR #5 open, draft, checks passed,
                                                         [AGE]
@@ -213,7 +213,7 @@ fn the_json_of_status_and_why_is_whole() {
         let of = |id: &str| tasks.iter().find(|task| task["id"] == id).expect("the task").clone();
         let two = of("2");
         assert_eq!(two["at"], "2026-01-04T00:00:00Z", "{two}");
-        assert_eq!(two["pull_request"]["manner"], "squash");
+        assert_eq!(two["pull_request"]["manner"], "squashed");
         assert_eq!(two["pull_request"]["url"], "https://github.com/o/r/pull/4");
         let three = of("3");
         assert_eq!(three["at"], "2026-01-03T00:00:00Z", "{three}");

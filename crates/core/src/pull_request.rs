@@ -81,9 +81,9 @@ impl MergeManner {
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
-            Self::Merge => "merge",
-            Self::Squash => "squash",
-            Self::Rebase => "rebase",
+            Self::Merge => "merged",
+            Self::Squash => "squashed",
+            Self::Rebase => "rebased",
         }
     }
 }
