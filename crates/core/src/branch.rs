@@ -2,7 +2,6 @@
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::ops::Deref;
 
 use crate::identifier::{CommitId, Unit};
 use crate::observed::{Observed, Why};
@@ -43,6 +42,11 @@ impl Branches {
             None => Observed::Known(self.by_unit.get(unit).map(Vec::as_slice).unwrap_or_default()),
         }
     }
+
+    /// Returns the units that have a branch, whether or not it can be read.
+    pub fn units(&self) -> impl Iterator<Item = &Unit> {
+        self.by_unit.keys().chain(self.unreadable.keys())
+    }
 }
 
 impl From<BTreeMap<Unit, Vec<BranchFacts>>> for Branches {
@@ -51,15 +55,6 @@ impl From<BTreeMap<Unit, Vec<BranchFacts>>> for Branches {
             by_unit,
             unreadable: BTreeMap::new(),
         }
-    }
-}
-
-/// The branches that were read.
-impl Deref for Branches {
-    type Target = BTreeMap<Unit, Vec<BranchFacts>>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.by_unit
     }
 }
 

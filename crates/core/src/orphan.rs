@@ -174,7 +174,9 @@ fn has_nothing(unit: &Unit, dispatch: &DispatchRecord, evidence: &Evidence) -> b
     let Observed::Known(branches) = &evidence.branches else {
         return false;
     };
-    let facts = branches.get(unit).map(Vec::as_slice).unwrap_or_default();
+    let Observed::Known(facts) = branches.of(unit) else {
+        return false;
+    };
     let at_start = |facts: &BranchFacts| facts.side == BranchSide::Local && facts.tip == dispatch.start;
     if facts.is_empty() || !facts.iter().all(at_start) {
         return false;

@@ -84,7 +84,7 @@ fn nameable(evidence: &Evidence) -> BTreeSet<CommitId> {
         commits.extend(reverting.chain(history.reverts.pull_requests.values()).cloned());
     }
     if let Observed::Known(branches) = &evidence.branches {
-        commits.extend(branches.values().flatten().map(|facts| facts.tip.clone()));
+        commits.extend(branches.by_unit.values().flatten().map(|facts| facts.tip.clone()));
     }
     for content in evidence.content.values() {
         match content {

@@ -40,7 +40,7 @@ fn overlapping<'a>(evidence: &'a Evidence, unit: &'a Unit) -> BTreeSet<&'a Unit>
         found.extend(records.keys());
     }
     if let Observed::Known(branches) = &evidence.branches {
-        found.extend(branches.keys());
+        found.extend(branches.units());
     }
     found.retain(|other| other.overlaps(unit));
     found
@@ -75,7 +75,7 @@ pub(crate) fn seen(evidence: &Evidence, name: &UnitName) -> Vec<Neighbour> {
 }
 
 fn local_tip(branches: &Branches, unit: &Unit) -> Option<CommitId> {
-    let all = branches.get(unit).map(Vec::as_slice).unwrap_or_default();
+    let all = branches.by_unit.get(unit).map(Vec::as_slice).unwrap_or_default();
     let is_local = |facts: &&BranchFacts| facts.side == BranchSide::Local;
     all.iter().find(is_local).map(|facts| facts.tip.clone())
 }

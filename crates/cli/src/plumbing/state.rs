@@ -104,7 +104,7 @@ pub(super) fn completion(report: &TaskReport, task: &TaskId, survey: &Survey, se
     let Observed::Known(branches) = &survey.evidence.branches else {
         return None;
     };
-    let mut here = branches.iter().filter(|(unit, _)| unit.contains(task));
+    let mut here = branches.by_unit.iter().filter(|(unit, _)| unit.contains(task));
     let tip = here.find_map(|(_, all)| all.iter().find(|facts| facts.side == BranchSide::Local))?;
     Some(Completion {
         pull_request: None,

@@ -35,7 +35,7 @@ fn with_branches(
     if let Some((_, why)) = branches.unreadable.iter().find(|(unit, _)| unit.contains(task)) {
         result = Answer::Unknown(why.clone());
     }
-    let speaking = branches.iter().filter(|(unit, _)| unit.contains(task));
+    let speaking = branches.by_unit.iter().filter(|(unit, _)| unit.contains(task));
     for (unit, facts) in speaking.flat_map(|(unit, all)| all.iter().map(move |facts| (unit, facts))) {
         result = match (result, ask(task, unit, facts, evidence)) {
             (yes @ Answer::Yes(_), _) | (_, yes @ Answer::Yes(_)) => yes,

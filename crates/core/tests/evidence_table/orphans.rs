@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use orchestrate_core::derive::derive;
-use orchestrate_core::evidence::{BranchFacts, BranchSide, Evidence};
+use orchestrate_core::evidence::{BranchFacts, BranchSide, Branches, Evidence};
 use orchestrate_core::finished::finished;
 use orchestrate_core::graph::{Parking, ParkingPlace};
-use orchestrate_core::identifier::Unit;
 use orchestrate_core::observed::Observed;
 use orchestrate_core::orphan::{Orphan, Suspect, suspects};
 use orchestrate_core::process::Liveness;
@@ -33,14 +32,14 @@ fn orphaned() -> Evidence {
     evidence
 }
 
-fn branch_at(digit: char) -> Observed<BTreeMap<Unit, Vec<BranchFacts>>> {
+fn branch_at(digit: char) -> Observed<Branches> {
     let facts = BranchFacts {
         side: BranchSide::Local,
         tip: commit(digit),
         ahead: 0,
         own: Observed::Known(Vec::new()),
     };
-    Observed::Known(BTreeMap::from([(unit(), vec![facts])]))
+    Observed::Known(BTreeMap::from([(unit(), vec![facts])]).into())
 }
 
 fn verdict(evidence: &Evidence, grace: i64) -> Option<Orphan> {
@@ -156,11 +155,17 @@ fn who_lives_or_left_something_is_no_orphan() {
     for digit in ['b', 'a'] {
         assert!(changed(|evidence| evidence.branches = branch_at(digit)).is_none());
     }
-    assert!(changed(|evidence| evidence.branches = Observed::Known(BTreeMap::new())).is_none());
+    assert!(changed(|evidence| evidence.branches = Observed::Known(Branches::new())).is_none());
+    let unreadable = |evidence: &mut Evidence| {
+        if let Observed::Known(branches) = &mut evidence.branches {
+            branches.unreadable.insert(unit(), why());
+        }
+    };
+    assert!(changed(unreadable).is_none());
     assert!(
         changed(|evidence| {
             if let Observed::Known(branches) = &mut evidence.branches
-                && let Some(facts) = branches.get_mut(&unit())
+                && let Some(facts) = branches.by_unit.get_mut(&unit())
             {
                 facts.push(BranchFacts {
                     side: BranchSide::Remote,

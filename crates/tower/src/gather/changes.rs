@@ -29,7 +29,7 @@ pub(super) fn compare(world: &dyn World, graph: &TaskGraph, evidence: &Evidence)
         };
         Some((unit.clone(), content))
     };
-    branches.iter().filter_map(compare).collect()
+    branches.by_unit.iter().filter_map(compare).collect()
 }
 
 /// Returns why more may come from a unit: then what is on base is not asked for.

@@ -113,7 +113,7 @@ fn units(graph: &TaskGraph, evidence: &Evidence, is_meant: impl Fn(&TaskId) -> b
     let tasks = graph.tasks.iter().map(|task| task.id.clone());
     let mut units: BTreeSet<Unit> = tasks.map(Unit::single).filter(|unit| is_open(&unit)).collect();
     if let Observed::Known(branches) = &evidence.branches {
-        units.extend(branches.keys().filter(is_open).cloned());
+        units.extend(branches.units().filter(is_open).cloned());
     }
     if let Observed::Known(records) = &evidence.records {
         units.extend(records.keys().filter(is_open).cloned());
@@ -140,7 +140,7 @@ pub(super) fn with_relations(
         return answer;
     };
     for (unit, found) in &answer.by_unit {
-        let (Observed::Known(found), Some(branches)) = (found, branches.get(unit)) else {
+        let (Observed::Known(found), Some(branches)) = (found, branches.by_unit.get(unit)) else {
             continue;
         };
         for pull_request in found {

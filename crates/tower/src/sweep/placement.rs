@@ -156,7 +156,7 @@ fn local_tip<'a>(task: &TaskId, evidence: &'a Evidence) -> Option<&'a CommitId> 
     let Observed::Known(branches) = &evidence.branches else {
         return None;
     };
-    let facts = branches.get(&Unit::single(task.clone()))?;
+    let facts = branches.by_unit.get(&Unit::single(task.clone()))?;
     let local = facts.iter().find(|facts| facts.side == BranchSide::Local)?;
     Some(&local.tip)
 }
@@ -165,7 +165,7 @@ fn local_tip<'a>(task: &TaskId, evidence: &'a Evidence) -> Option<&'a CommitId> 
 fn datable(evidence: &Evidence) -> BTreeSet<CommitId> {
     let mut commits = BTreeSet::new();
     if let Observed::Known(branches) = &evidence.branches {
-        commits.extend(branches.values().flatten().map(|facts| facts.tip.clone()));
+        commits.extend(branches.by_unit.values().flatten().map(|facts| facts.tip.clone()));
     }
     if let Observed::Known(answer) = &evidence.pull_requests {
         let tasks = answer.by_unit.keys().flat_map(Unit::tasks);

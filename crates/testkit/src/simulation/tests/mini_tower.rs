@@ -273,7 +273,7 @@ fn places(
     };
     let worktree = plan::worktree(name, &facts, &occupants).map_err(|reason| Stop(format!("{reason:?}")))?;
     let branches = match &evidence.branches {
-        Observed::Known(branches) => branches.get(&name.unit).map(Vec::as_slice).unwrap_or_default(),
+        Observed::Known(branches) => branches.by_unit.get(&name.unit).map(Vec::as_slice).unwrap_or_default(),
         Observed::Absent(_) | Observed::Unknown(_) => &[],
     };
     let base = &evidence.base;
@@ -365,7 +365,7 @@ fn look_again(world: &dyn World, name: &UnitName, evidence: &Evidence, start: &C
         Observed::Known(branches) => branches,
         Observed::Absent(why) | Observed::Unknown(why) => return Err(why.into()),
     };
-    let facts = branches.get(&name.unit).map(Vec::as_slice).unwrap_or_default();
+    let facts = branches.by_unit.get(&name.unit).map(Vec::as_slice).unwrap_or_default();
     if facts.iter().any(|facts| facts.tip != *start) {
         return stop("a late worker has committed");
     }
