@@ -1,28 +1,85 @@
-//! Whether a branch's changes are on base under other commits: by patch-id, and file by file. Writes nothing.
+//! Whether a branch's changes are on base under other commits: by patch-id, and file by file.
 
-use git2::{Commit, Delta, Diff, DiffOptions, ErrorCode, Oid, Repository, Tree};
+mod changes;
+#[cfg(test)]
+mod tests;
+
+use std::cell::RefCell;
+
+use git2::{ErrorCode, Oid, Tree};
 use orchestrate_core::content::Content;
 use orchestrate_core::evidence::Base;
 use orchestrate_core::identifier::CommitId;
 use orchestrate_core::observed::{Observed, Why};
 
 use crate::git::{commit_id, oid};
+use crate::history::{self, Memory, Span};
+use crate::repository::Repository;
 
-/// The paths that a change touches: changes of other paths need no patch-id to be told apart.
-type Paths = Vec<Vec<u8>>;
+pub(crate) use changes::Changes;
+
+/// So many commits of base are compared with a branch at most.
+const MOST_COMPARED: usize = 10_000;
 
 /// A change that is looked for on base.
 struct Wanted {
-    paths: Paths,
+    paths: changes::Paths,
     patch: Oid,
     /// The commit of base that makes the same change.
     found: Option<Oid>,
 }
 
+/// What this process has compared already: a step looks several times, the last time under the lock.
+#[derive(Default)]
+pub(crate) struct Answers(RefCell<Vec<Answer>>);
+
+struct Answer {
+    tip: CommitId,
+    base: CommitId,
+    counterpart: Option<CommitId>,
+    content: Content,
+}
+
+impl Answers {
+    fn get(&self, tip: &CommitId, base: &Base) -> Option<Content> {
+        let is_it = |answer: &&Answer| {
+            answer.tip == *tip && answer.base == base.commit && answer.counterpart == base.counterpart
+        };
+        self.0.borrow().iter().find(is_it).map(|answer| answer.content.clone())
+    }
+
+    fn add(&self, tip: &CommitId, base: &Base, content: &Content) {
+        let mut answers = self.0.borrow_mut();
+        // What was said of another base is not asked for again.
+        answers.retain(|answer| answer.base == base.commit && answer.counterpart == base.counterpart);
+        answers.push(Answer {
+            tip: tip.clone(),
+            base: base.commit.clone(),
+            counterpart: base.counterpart.clone(),
+            content: content.clone(),
+        });
+    }
+}
+
 /// Compares the commits of a tip that are not on base with base.
-pub(crate) fn compare(repository: &Repository, tip: &CommitId, base: &Base) -> Observed<Content> {
-    match compared(repository, tip, base) {
-        Ok(content) => Observed::Known(content),
+pub(crate) fn compare(repository: &Repository, memory: &Memory, tip: &CommitId, base: &Base) -> Observed<Content> {
+    if let Some(content) = memory.answers.get(tip, base) {
+        return Observed::Known(content);
+    }
+    let answer = compared(repository, memory, tip, base);
+    memory.changes.keep(&repository.layout);
+    match answer {
+        Ok(Some(content)) => {
+            memory.answers.add(tip, base, &content);
+            Observed::Known(content)
+        }
+        Ok(None) => Observed::Unknown(
+            Why::new(format!(
+                "{} has gone on by more than {MOST_COMPARED} commits since, which are not compared one by one",
+                base.name
+            ))
+            .with_hint(format!("merge {} into the branch", base.name)),
+        ),
         Err(error) => Observed::Unknown(Why::new(format!(
             "cannot compare the branch's changes with {}: {}",
             base.name,
@@ -31,43 +88,54 @@ pub(crate) fn compare(repository: &Repository, tip: &CommitId, base: &Base) -> O
     }
 }
 
-fn compared(repository: &Repository, tip: &CommitId, base: &Base) -> Result<Content, git2::Error> {
-    let tip = repository.find_commit(oid(tip)?)?;
-    let ends = ends(base)?;
-    let Some(fork) = fork(repository, tip.id(), &ends)? else {
-        return Ok(Content::Different);
+/// Returns nothing when base has gone on too far.
+fn compared(
+    repository: &Repository,
+    memory: &Memory,
+    tip: &CommitId,
+    base: &Base,
+) -> Result<Option<Content>, git2::Error> {
+    let (past, grafts) = history::past(repository, memory, base)?;
+    let span = Span::of(&past, &repository.git, grafts, oid(tip)?)?;
+    let git = &repository.git;
+    let changes = &memory.changes;
+    changes.load(&repository.layout);
+    let tip = git.find_commit(oid(tip)?)?;
+    let Some(fork) = fork(git, &span, tip.id(), base)? else {
+        return Ok(Some(Content::Different));
     };
-    let whole = changes(repository, &repository.find_commit(fork)?.tree()?, &tip.tree()?)?;
+    let whole = changes::between(git, &git.find_commit(fork)?.tree()?, &tip.tree()?)?;
     let Some(mut whole) = wanted(&whole)? else {
-        return Ok(Content::Different);
+        return Ok(Some(Content::Different));
     };
-    let mut own = own_changes(repository, tip.id(), &ends)?;
-    for commit in commits(repository, &ends, &[fork])? {
-        let commit = repository.find_commit(commit)?;
-        if commit.parent_count() == 1 {
-            let diff = changes(repository, &commit.parent(0)?.tree()?, &commit.tree()?)?;
-            let mut sought: Vec<&mut Wanted> = own.iter_mut().flatten().collect();
-            sought.push(&mut whole);
-            look_for(&diff, commit.id(), sought)?;
+    let mut own = own_changes(git, &span.own)?;
+    let Some(since) = span.since(&ends(base)?, fork, MOST_COMPARED)? else {
+        return Ok(None);
+    };
+    for commit in since {
+        let sought = own.iter_mut().flatten().chain(std::iter::once(&mut whole));
+        for wanted in sought.filter(|wanted| wanted.found.is_none()) {
+            if changes.touches(git, commit, &wanted.paths)? && changes.patch(git, commit)? == wanted.patch {
+                wanted.found = Some(commit);
+            }
         }
     }
     if let Some(own) = &own {
         let found: Option<Vec<Oid>> = own.iter().map(|wanted| wanted.found).collect();
         if let Some(found) = found.filter(|found| !found.is_empty()) {
-            return Ok(Content::Rebased(
-                found.into_iter().map(commit_id).collect::<Result<_, _>>()?,
-            ));
+            let found = found.into_iter().map(commit_id).collect::<Result<_, _>>()?;
+            return Ok(Some(Content::Rebased(found)));
         }
     }
     if let Some(found) = whole.found {
-        return Ok(Content::Squashed(commit_id(found)?));
+        return Ok(Some(Content::Squashed(commit_id(found)?)));
     }
-    for end in ends {
-        if holds(&repository.find_commit(end)?.tree()?, &tip.tree()?, &whole.paths)? {
-            return Ok(Content::Contained);
+    for end in ends(base)? {
+        if holds(&git.find_commit(end)?.tree()?, &tip.tree()?, &whole.paths)? {
+            return Ok(Some(Content::Contained));
         }
     }
-    Ok(Content::Different)
+    Ok(Some(Content::Different))
 }
 
 fn ends(base: &Base) -> Result<Vec<Oid>, git2::Error> {
@@ -78,105 +146,55 @@ fn ends(base: &Base) -> Result<Vec<Oid>, git2::Error> {
 }
 
 /// Returns where the branch left base, nothing when they have no common history.
-fn fork(repository: &Repository, tip: Oid, ends: &[Oid]) -> Result<Option<Oid>, git2::Error> {
-    for end in ends {
-        match repository.merge_base(*end, tip) {
-            Ok(fork) => return Ok(Some(fork)),
-            Err(error) if error.code() == ErrorCode::NotFound => {}
-            Err(error) => return Err(error),
+fn fork(repository: &git2::Repository, span: &Span<'_>, tip: Oid, base: &Base) -> Result<Option<Oid>, git2::Error> {
+    match span.forks.as_slice() {
+        [] => Ok(None),
+        // Usually base was left once, and the graph need not be asked.
+        [only] => Ok(Some(*only)),
+        _ => {
+            for end in ends(base)? {
+                match repository.merge_base(end, tip) {
+                    Ok(fork) => return Ok(Some(fork)),
+                    Err(error) if error.code() == ErrorCode::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(None)
         }
     }
-    Ok(None)
-}
-
-fn commits(repository: &Repository, from: &[Oid], hidden: &[Oid]) -> Result<Vec<Oid>, git2::Error> {
-    let mut walk = repository.revwalk()?;
-    for commit in from {
-        walk.push(*commit)?;
-    }
-    for commit in hidden {
-        walk.hide(*commit)?;
-    }
-    walk.collect()
 }
 
 /// Returns the changes of the commits that are not on base, without those that change nothing. Nothing where one of them
 /// is a merge: its change is none of its own.
-fn own_changes(repository: &Repository, tip: Oid, ends: &[Oid]) -> Result<Option<Vec<Wanted>>, git2::Error> {
+fn own_changes(repository: &git2::Repository, commits: &[Oid]) -> Result<Option<Vec<Wanted>>, git2::Error> {
     let mut own = Vec::new();
-    for commit in commits(repository, &[tip], ends)? {
-        let commit = repository.find_commit(commit)?;
+    for commit in commits {
+        let commit = repository.find_commit(*commit)?;
         if commit.parent_count() != 1 {
             return Ok(None);
         }
-        let diff = changes(repository, &parent_tree(&commit)?, &commit.tree()?)?;
+        let diff = changes::between(repository, &commit.parent(0)?.tree()?, &commit.tree()?)?;
         own.extend(wanted(&diff)?);
     }
     Ok(Some(own))
 }
 
-fn parent_tree<'repository>(commit: &Commit<'repository>) -> Result<Tree<'repository>, git2::Error> {
-    commit.parent(0)?.tree()
-}
-
-fn changes<'repository>(
-    repository: &'repository Repository,
-    from: &Tree<'_>,
-    to: &Tree<'_>,
-) -> Result<Diff<'repository>, git2::Error> {
-    repository.diff_tree_to_tree(Some(from), Some(to), Some(&mut DiffOptions::new()))
-}
-
 /// Returns what is looked for; a change of nothing is on every base, so it is none.
-fn wanted(diff: &Diff<'_>) -> Result<Option<Wanted>, git2::Error> {
-    let paths = paths(diff);
-    if paths.is_empty() {
+fn wanted(diff: &git2::Diff<'_>) -> Result<Option<Wanted>, git2::Error> {
+    let paths = changes::Paths::of(diff);
+    if paths.all.is_empty() {
         return Ok(None);
     }
     Ok(Some(Wanted {
         paths,
-        patch: diff.patchid(None)?,
+        patch: changes::patch_of(diff)?,
         found: None,
     }))
 }
 
-fn paths(diff: &Diff<'_>) -> Paths {
-    let mut paths: Paths = diff
-        .deltas()
-        .map(|delta| {
-            let file = if delta.status() == Delta::Deleted {
-                delta.old_file()
-            } else {
-                delta.new_file()
-            };
-            file.path_bytes().unwrap_or_default().to_vec()
-        })
-        .collect();
-    paths.sort();
-    paths
-}
-
-fn look_for(diff: &Diff<'_>, commit: Oid, sought: Vec<&mut Wanted>) -> Result<(), git2::Error> {
-    let here = paths(diff);
-    let mut patch = None;
-    for wanted in sought {
-        if wanted.found.is_some() || wanted.paths != here {
-            continue;
-        }
-        let patch = match patch {
-            Some(patch) => patch,
-            None => *patch.insert(diff.patchid(None)?),
-        };
-        if patch == wanted.patch {
-            wanted.found = Some(commit);
-        }
-    }
-    Ok(())
-}
-
 /// Returns whether base's tree has each of the paths exactly as the tip's.
-fn holds(base: &Tree<'_>, tip: &Tree<'_>, paths: &Paths) -> Result<bool, git2::Error> {
-    for path in paths {
+fn holds(base: &Tree<'_>, tip: &Tree<'_>, paths: &changes::Paths) -> Result<bool, git2::Error> {
+    for path in &paths.all {
         if entry(base, path)? != entry(tip, path)? {
             return Ok(false);
         }

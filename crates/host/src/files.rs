@@ -15,7 +15,7 @@ use crate::failpoint::reach;
 use crate::layout::Layout;
 
 /// A file larger than this is not read: every file of the tower is far smaller.
-const LARGEST_FILE: u64 = 64 * 1024 * 1024;
+pub(crate) const LARGEST_FILE: u64 = 64 * 1024 * 1024;
 
 /// What helps when a disk or a quota is full.
 pub(crate) const FULL_DISK_HINT: &str = "free some space; what was there before is unchanged";
@@ -143,35 +143,6 @@ pub fn write_state(layout: &Layout, path: &Utf8Path, bytes: &[u8]) -> Result<(),
     create_directory_at(layout, &layout.state(), &operation)?;
     refuse_links(layout, path, &operation)?;
     replace(&layout.state(), path, bytes).map_err(|error| disk_fault(operation, &error))
-}
-
-/// Returns the bytes of a file in the cache; nothing where it is not there or cannot be read.
-pub(crate) fn read_cache(layout: &Layout, path: &Utf8Path) -> Option<Vec<u8>> {
-    linked_parent(layout, path).ok().filter(Option::is_none)?;
-    match read_path(path) {
-        Reading::File { bytes, .. } => Some(bytes),
-        Reading::Absent | Reading::Directory { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
-            None
-        }
-    }
-}
-
-/// Replaces a file in the cache. Where that cannot be done nothing is lost, so nothing is said; for the same reason the
-/// disk is not waited for.
-pub(crate) fn write_cache(layout: &Layout, path: &Utf8Path, bytes: &[u8]) {
-    if u64::try_from(bytes.len()).is_ok_and(|length| length <= LARGEST_FILE) {
-        let staged = || -> io::Result<()> {
-            let refused = |fault: Fault| io::Error::other(fault.to_string());
-            create_directory_at(layout, &layout.cache(), "cannot make the cache").map_err(refused)?;
-            refuse_links(layout, path, "cannot write the cache").map_err(refused)?;
-            let mut staged = tempfile::Builder::new()
-                .prefix(".orchestrate-")
-                .tempfile_in(layout.cache())?;
-            staged.write_all(bytes)?;
-            staged.persist(path).map(drop).map_err(|error| error.error)
-        };
-        let _whether_it_was_kept = staged();
-    }
 }
 
 /// Replaces a file whose directory is there, private to the user.
@@ -339,7 +310,7 @@ pub(crate) fn refuse_links(layout: &Layout, path: &Utf8Path, operation: &str) ->
 }
 
 /// Returns the first directory above the path, below our root, that is a link.
-fn linked_parent<'a>(layout: &Layout, path: &'a Utf8Path) -> io::Result<Option<&'a Utf8Path>> {
+pub(crate) fn linked_parent<'a>(layout: &Layout, path: &'a Utf8Path) -> io::Result<Option<&'a Utf8Path>> {
     let Some(root) = layout.root_of(path) else {
         return Ok(None);
     };

@@ -5,6 +5,7 @@
 
 pub mod authored;
 mod base;
+mod cache;
 mod checkout;
 pub mod clock;
 pub mod commit;

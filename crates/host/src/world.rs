@@ -160,7 +160,7 @@ impl World for RealWorld {
     }
 
     fn content(&self, tip: &CommitId, base: &Base) -> Observed<Content> {
-        content::compare(&self.repository.git, tip, base)
+        content::compare(&self.repository, &self.memory, tip, base)
     }
 
     fn contains(&self, descendant: &CommitId, ancestor: &CommitId) -> Observed<bool> {

@@ -1,54 +1,31 @@
 //! The file that spares a walk: what base held when it was last walked. Owns its format.
 //!
-//! It holds nothing that a walk would not find again. A file that is torn, altered, of another version or of another
-//! rule is as good as none, and so is a place that cannot be written: neither is an error.
-//!
-//! Layout: the mark with the version, the rules' fingerprint, the SHA-1 of all that follows, the length of the facts, the
-//! facts as JSON, then the commits by name, each with its generation. Numbers are big-endian.
+//! Layout: the length of the facts, the facts as JSON, then the commits by name, each with its generation. Numbers are
+//! big-endian.
 
-use camino::Utf8PathBuf;
 use orchestrate_core::identifier::{SpecId, TaskId};
 use serde::{Deserialize, Serialize};
-use sha1::{Digest, Sha1};
 
 use super::commits::Id;
 use super::{Past, Place, Revert, Set, Trailers};
-use crate::files;
+use crate::cache::{Kept, fingerprint};
 use crate::layout::Layout;
 
-const MARK: &[u8; 24] = b"orchestrate history v01\n";
+const KEPT: Kept = Kept {
+    name: "history",
+    mark: b"orchestrate history  v1\n",
+    rules: fingerprint(&[
+        include_bytes!("../../../core/src/identifier.rs"),
+        include_bytes!("../../../core/src/revert.rs"),
+        include_bytes!("../../../core/src/trailer.rs"),
+        include_bytes!("cache.rs"),
+        include_bytes!("commits.rs"),
+        include_bytes!("undone.rs"),
+        include_bytes!("walk.rs"),
+    ]),
+};
 /// The bytes of a commit: its name and its generation.
 const COMMIT: usize = 24;
-
-/// What the facts follow from besides the commits: the sources that read messages and graphs. A build in which one of
-/// them differs does not believe what another one wrote.
-const RULES: u64 = fingerprint(&[
-    include_bytes!("../../../core/src/identifier.rs"),
-    include_bytes!("../../../core/src/revert.rs"),
-    include_bytes!("../../../core/src/trailer.rs"),
-    include_bytes!("cache.rs"),
-    include_bytes!("commits.rs"),
-    include_bytes!("undone.rs"),
-    include_bytes!("walk.rs"),
-]);
-
-/// FNV-1a, 64 bits.
-const fn fingerprint(sources: &[&[u8]]) -> u64 {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    let mut source = 0;
-    while source < sources.len() {
-        let mut at = 0;
-        while at < sources[source].len() {
-            // A widening conversion has no other form in a constant.
-            #[expect(clippy::as_conversions, reason = "u8 to u64; From is not const")]
-            let byte = sources[source][at] as u64;
-            hash = (hash ^ byte).wrapping_mul(0x0100_0000_01b3);
-            at += 1;
-        }
-        source += 1;
-    }
-    hash
-}
 
 #[derive(Serialize, Deserialize)]
 struct Facts {
@@ -73,23 +50,19 @@ struct RevertRow {
     pull_requests: Vec<u64>,
 }
 
-fn path(layout: &Layout) -> Utf8PathBuf {
-    layout.cache().join("history")
-}
-
 /// Returns what was kept, nothing where that cannot be believed.
 pub(super) fn read(layout: &Layout) -> Option<Past> {
-    parse(&files::read_cache(layout, &path(layout))?)
+    parse(&KEPT.read(layout)?)
 }
 
 /// Keeps what is known.
 pub(super) fn write(layout: &Layout, past: &Past) {
-    if let Some(bytes) = render(past) {
-        files::write_cache(layout, &path(layout), &bytes);
+    if let Some(body) = render(past) {
+        KEPT.write(layout, &body);
     }
 }
 
-pub(super) fn render(past: &Past) -> Option<Vec<u8>> {
+fn render(past: &Past) -> Option<Vec<u8>> {
     let place = |at: &Place| (at.commit, at.time, at.generation);
     let trailers = past.trailers.iter().map(|found| TrailersRow {
         at: place(&found.at),
@@ -118,19 +91,10 @@ pub(super) fn render(past: &Past) -> Option<Vec<u8>> {
         body.extend(id);
         body.extend(generation.to_be_bytes());
     }
-    let mut bytes = MARK.to_vec();
-    bytes.extend(RULES.to_be_bytes());
-    bytes.extend(Sha1::digest(&body));
-    bytes.extend(body);
-    Some(bytes)
+    Some(body)
 }
 
-pub(super) fn parse(bytes: &[u8]) -> Option<Past> {
-    let rest = bytes.strip_prefix(MARK)?.strip_prefix(&RULES.to_be_bytes())?;
-    let (sum, body) = rest.split_at_checked(20)?;
-    if Sha1::digest(body).as_slice() != sum {
-        return None;
-    }
+fn parse(body: &[u8]) -> Option<Past> {
     let (length, rest) = body.split_first_chunk::<4>()?;
     let (facts, commits) = rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)?;
     let facts: Facts = serde_json::from_slice(facts).ok()?;

@@ -5,6 +5,7 @@
 
 mod cache;
 mod commits;
+mod span;
 #[cfg(test)]
 mod tests;
 mod undone;
@@ -18,9 +19,11 @@ use orchestrate_core::evidence::{Base, History};
 use orchestrate_core::identifier::{SpecId, TaskId};
 use orchestrate_core::observed::Why;
 
+use crate::content::{Answers, Changes};
 use crate::repository::Repository;
 
 pub(crate) use commits::{Commits, Grafts, Id, id};
+pub(crate) use span::Span;
 pub(crate) use walk::Ahead;
 
 /// All that base and its counterpart hold.
@@ -100,9 +103,30 @@ impl Set {
     }
 }
 
+/// So many commits have to be read anew before they are kept: fewer are read as fast as a file is, and a repository in
+/// which little happens is not written to.
+const WORTH_KEEPING: usize = 256;
+
 /// What this process knows already, so that a step that looks twice walks once.
-#[derive(Default)]
-pub(crate) struct Memory(RefCell<Option<Remembered>>);
+pub(crate) struct Memory {
+    past: RefCell<Option<Remembered>>,
+    /// What single commits change.
+    pub(crate) changes: Changes,
+    /// What branches were compared with base.
+    pub(crate) answers: Answers,
+    worth_keeping: usize,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            past: RefCell::default(),
+            changes: Changes::default(),
+            answers: Answers::default(),
+            worth_keeping: WORTH_KEEPING,
+        }
+    }
+}
 
 struct Remembered {
     tips: Vec<Id>,
@@ -121,7 +145,7 @@ pub(crate) fn past(
         .chain(&base.counterpart)
         .map(commits::id_of)
         .collect::<Result<_, _>>()?;
-    if let Some(known) = memory.0.borrow().as_ref()
+    if let Some(known) = memory.past.borrow().as_ref()
         && known.tips == tips
         && known.grafts == grafts
     {
@@ -130,12 +154,12 @@ pub(crate) fn past(
     let commits = Commits::open(&repository.git, Rc::clone(&grafts))?;
     // Where commits have other parents than they were stored with, their names do not tell what they hold.
     let cached = grafts.is_empty().then(|| cache::read(&repository.layout)).flatten();
-    let known = cached.as_ref().map(|past| past.heads.clone());
-    let past = Rc::new(walk::walk(&commits, &tips, cached.unwrap_or_default())?);
-    if grafts.is_empty() && known.as_ref() != Some(&past.heads) {
+    let (past, read) = walk::walk(&commits, &tips, cached.unwrap_or_default())?;
+    if grafts.is_empty() && read >= memory.worth_keeping {
         cache::write(&repository.layout, &past);
     }
-    *memory.0.borrow_mut() = Some(Remembered {
+    let past = Rc::new(past);
+    *memory.past.borrow_mut() = Some(Remembered {
         tips,
         grafts: Rc::clone(&grafts),
         past: Rc::clone(&past),

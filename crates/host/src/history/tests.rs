@@ -128,7 +128,15 @@ impl Sandbox {
 
     /// What a process that has just started says.
     fn past(&self, base: &Base) -> Rc<Past> {
-        past(&self.repository, &Memory::default(), base).expect("walked").0
+        past(&self.repository, &eager(), base).expect("walked").0
+    }
+}
+
+/// Knows nothing yet, and keeps whatever it finds.
+fn eager() -> Memory {
+    Memory {
+        worth_keeping: 1,
+        ..Memory::default()
     }
 }
 
@@ -251,7 +259,7 @@ proptest! {
             let grafts = Rc::new(Grafts::default());
             let commits = Commits::open(&sandbox.repository.git, grafts).unwrap();
             let tips: Vec<Id> = std::iter::once(&base.commit).chain(&base.counterpart).map(|tip| commits::id_of(tip).unwrap()).collect();
-            let walked = walk::walk(&commits, &tips, Past::default()).unwrap();
+            let walked = walk::walk(&commits, &tips, Past::default()).unwrap().0;
             prop_assert_eq!(kept.as_ref(), &walked);
 
             let (trailers, reverts, count) = model(&sandbox, &base);
@@ -269,60 +277,70 @@ proptest! {
             };
             let beyond = sandbox.commits.iter().filter(is_beyond).count();
             prop_assert_eq!(Ahead::of(&kept.commits, &commits).count(id(tip).unwrap()).unwrap(), beyond);
+
+            let span = Span::of(&kept, &sandbox.repository.git, Rc::new(Grafts::default()), tip).unwrap();
+            prop_assert_eq!(span.own.len(), beyond);
+            for fork in &span.forks {
+                let is_since = |one: &&Oid| kept.commits.contains(&id(**one).unwrap()) && !sandbox.is_within(**one, *fork);
+                let expected: BTreeSet<Oid> = sandbox.commits.iter().filter(is_since).copied().collect();
+                let ends: Vec<Oid> = tips.iter().map(|tip| Oid::from_bytes(tip).unwrap()).collect();
+                let since = span.since(&ends, *fork, expected.len()).unwrap().unwrap();
+                prop_assert_eq!(since.len(), expected.len());
+                prop_assert_eq!(since.into_iter().collect::<BTreeSet<_>>(), expected.clone());
+                if let Some(fewer) = expected.len().checked_sub(1) {
+                    prop_assert_eq!(span.since(&ends, *fork, fewer).unwrap(), None);
+                }
+            }
         }
     }
 }
 
 #[test]
-fn nothing_but_the_whole_file_is_believed() {
+fn what_is_kept_is_used_and_what_is_not_believed_is_replaced() {
     let mut sandbox = sandbox();
     let one = sandbox.commit(&[], 0, "feat: x\n\nPlanwright-Task: a/1\nPlanwright-Task: nobody\n");
     let two = sandbox.commit(&[one], 0, &format!("Revert\n\nThis reverts commit {one}.\n"));
     let base = sandbox.base(two, None);
     let walked = sandbox.past(&base);
     let bytes = std::fs::read(sandbox.cache()).expect("kept");
-    assert_eq!(cache::parse(&bytes).as_ref(), Some(walked.as_ref()));
-    for length in 0..bytes.len() {
-        assert_eq!(cache::parse(&bytes[..length]), None, "cut at {length}");
-    }
-    for at in 0..bytes.len() {
-        let mut bytes = bytes.clone();
-        bytes[at] ^= 1;
-        assert_eq!(cache::parse(&bytes), None, "a bit at {at}");
-    }
-    let longer = [bytes.as_slice(), b"\n"].concat();
-    assert_eq!(cache::parse(&longer), None, "longer");
-    for other in [&b""[..], b"{}", b"orchestrate history v02\n", &bytes[1..]] {
+    assert_eq!(cache::read(&sandbox.repository.layout).as_ref(), Some(walked.as_ref()));
+    // The commits themselves are not read again.
+    let objects = sandbox.repository.layout.common.join("objects");
+    let aside = sandbox.repository.layout.common.join("aside");
+    std::fs::rename(&objects, &aside).expect("moved");
+    std::fs::create_dir(&objects).expect("made");
+    assert_eq!(sandbox.past(&base), walked);
+    std::fs::remove_dir(&objects).expect("removed");
+    std::fs::rename(&aside, &objects).expect("moved back");
+    for other in [&b""[..], b"{}", &bytes[1..], &bytes[..bytes.len() - 1]] {
         std::fs::write(sandbox.cache(), other).expect("written");
         assert_eq!(sandbox.past(&base), walked);
-        let mended = std::fs::read(sandbox.cache()).expect("kept");
-        assert_eq!(mended, bytes, "it is replaced");
+        assert_eq!(std::fs::read(sandbox.cache()).expect("kept"), bytes, "it is replaced");
     }
-}
-
-#[test]
-fn a_place_that_cannot_be_written_or_read_is_no_error() {
-    let mut sandbox = sandbox();
-    let one = sandbox.commit(&[], 0, "feat: x\n");
-    let base = sandbox.base(one, None);
-    let walked = sandbox.past(&base);
-    let (file, directory) = (sandbox.cache(), sandbox.repository.layout.cache());
-    std::fs::remove_file(&file).expect("removed");
-    std::fs::create_dir(&file).expect("a directory");
-    assert_eq!(sandbox.past(&base), walked);
-    std::fs::remove_dir(&file).expect("removed");
-    let elsewhere = sandbox.repository.layout.common.join("elsewhere");
-    std::fs::write(&elsewhere, "mine").expect("written");
-    std::os::unix::fs::symlink(&elsewhere, &file).expect("link");
-    assert_eq!(sandbox.past(&base), walked);
-    assert_eq!(
-        std::fs::read(&elsewhere).expect("there"),
-        b"mine",
-        "no link is followed"
-    );
+    let directory = sandbox.repository.layout.cache();
     std::fs::remove_dir_all(&directory).expect("removed");
     std::fs::write(&directory, "").expect("a file in the way");
     assert_eq!(sandbox.past(&base), walked);
+}
+
+#[test]
+fn a_short_walk_is_not_kept() {
+    let mut sandbox = sandbox();
+    let mut tip = sandbox.commit(&[], 0, "feat: x\n");
+    for _ in 2..WORTH_KEEPING {
+        tip = sandbox.commit(&[tip], 0, "feat: y\n");
+    }
+    let look = |sandbox: &Sandbox, tip| {
+        past(&sandbox.repository, &Memory::default(), &sandbox.base(tip, None)).expect("walked");
+    };
+    look(&sandbox, tip);
+    assert!(!sandbox.repository.layout.state().exists());
+    tip = sandbox.commit(&[tip], 0, "feat: z\n");
+    look(&sandbox, tip);
+    let kept = std::fs::read(sandbox.cache()).expect("kept");
+    tip = sandbox.commit(&[tip], 0, "feat: z\n");
+    look(&sandbox, tip);
+    assert_eq!(std::fs::read(sandbox.cache()).expect("kept"), kept);
 }
 
 #[test]
@@ -335,13 +353,13 @@ fn where_history_ends_early_nothing_is_kept() {
     let kept = std::fs::read(sandbox.cache()).expect("kept");
     let shallow = sandbox.repository.layout.common.join("shallow");
     std::fs::write(&shallow, format!("{two}\n")).expect("written");
-    let (past, grafts) = past(&sandbox.repository, &Memory::default(), &base).expect("walked");
+    let (past, grafts) = past(&sandbox.repository, &eager(), &base).expect("walked");
     let history = past.of(&SpecId::parse("a").expect("spec"), &grafts).expect("told");
     assert!(history.incomplete.is_some());
     assert_eq!((history.walked, history.trailers.len()), (1, 1));
     assert_eq!(std::fs::read(sandbox.cache()).expect("kept"), kept);
     std::fs::write(&shallow, "x\n").expect("written");
-    assert!(super::past(&sandbox.repository, &Memory::default(), &base).is_err());
+    assert!(super::past(&sandbox.repository, &eager(), &base).is_err());
     std::fs::remove_file(&shallow).expect("removed");
     assert_eq!(sandbox.past(&base), whole);
     let info = sandbox.repository.layout.common.join("info");
@@ -357,6 +375,6 @@ fn a_commit_that_is_not_there_is_unknown() {
     let one = sandbox.commit(&[], 0, "feat: x\n");
     let missing = Oid::from_str(&"1".repeat(40)).expect("id");
     for base in [sandbox.base(missing, None), sandbox.base(one, Some(missing))] {
-        assert!(past(&sandbox.repository, &Memory::default(), &base).is_err());
+        assert!(past(&sandbox.repository, &eager(), &base).is_err());
     }
 }

@@ -26,14 +26,18 @@ struct Beyond {
 }
 
 /// Returns all that the tips hold. What is known of an older state spares the walk through it, as far as that state is
-/// part of the new one.
-pub(crate) fn walk(commits: &Commits<'_>, tips: &[Id], known: Past) -> Result<Past, git2::Error> {
+/// part of the new one. Returns as well how many commits were read.
+pub(crate) fn walk(commits: &Commits<'_>, tips: &[Id], known: Past) -> Result<(Past, usize), git2::Error> {
     if let Some(beyond) = beyond(commits, tips, &known)? {
-        return Ok(joined(known, beyond));
+        let read = beyond.graph.ids.len();
+        return Ok((joined(known, beyond), read));
     }
     let nothing = Past::default();
     match beyond(commits, tips, &nothing)? {
-        Some(beyond) => Ok(joined(nothing, beyond)),
+        Some(beyond) => {
+            let read = beyond.graph.ids.len();
+            Ok((joined(nothing, beyond), read))
+        }
         None => Err(git2::Error::from_str("the walk has no beginning")),
     }
 }

@@ -1,0 +1,218 @@
+//! What single commits of base change: which paths, and the patch-id. Each is computed once and kept in the cache.
+//!
+//! What git calls binary, by its content or by an attribute, has a patch-id that does not tell one content from another;
+//! there the names of both blobs are part of ours. Where an attribute changes, ours differs, and so nothing is the same.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use git2::{Delta, Diff, DiffOptions, Oid, Repository, Tree};
+use sha1::{Digest, Sha1};
+
+use crate::cache::{Kept, fingerprint};
+use crate::history::{Id, id};
+use crate::layout::Layout;
+
+const KEPT: Kept = Kept {
+    name: "changes",
+    mark: b"orchestrate changes  v1\n",
+    rules: fingerprint(&[
+        include_bytes!("changes.rs"),
+        // What libgit2 calls a patch-id is libgit2's.
+        include_bytes!("../../../../Cargo.lock"),
+    ]),
+};
+/// The bytes of a commit in the file: its name, what it touches, its patch-id.
+const ROW: usize = 60;
+/// The file holds no more commits than this.
+const MOST_KEPT: usize = 50_000;
+/// So many commits have to be looked at anew before they are kept.
+const WORTH_KEEPING: usize = 64;
+/// Stands for what is not known yet, and for a commit whose change is none of its own.
+const NOTHING: Id = [0; 20];
+
+/// The paths that a change touches: changes of other paths need no patch-id to be told apart.
+pub(super) struct Paths {
+    /// Each of them, sorted.
+    pub(super) all: Vec<Vec<u8>>,
+    sum: Id,
+}
+
+impl Paths {
+    /// Returns those of a change.
+    pub(super) fn of(diff: &Diff<'_>) -> Self {
+        let path = |delta: git2::DiffDelta<'_>| {
+            let file = if delta.status() == Delta::Deleted {
+                delta.old_file()
+            } else {
+                delta.new_file()
+            };
+            file.path_bytes().unwrap_or_default().to_vec()
+        };
+        let mut all: Vec<Vec<u8>> = diff.deltas().map(path).collect();
+        all.sort();
+        let mut sum = Sha1::new();
+        for path in &all {
+            sum.update(path);
+            sum.update([0]);
+        }
+        Self {
+            all,
+            sum: sum.finalize().into(),
+        }
+    }
+}
+
+/// Returns what differs from one tree to another.
+pub(super) fn between<'repository>(
+    repository: &'repository Repository,
+    from: &Tree<'_>,
+    to: &Tree<'_>,
+) -> Result<Diff<'repository>, git2::Error> {
+    repository.diff_tree_to_tree(Some(from), Some(to), Some(&mut DiffOptions::new()))
+}
+
+/// Returns what two changes have in common only when they are the same one.
+pub(super) fn patch_of(diff: &Diff<'_>) -> Result<Oid, git2::Error> {
+    let patch = diff.patchid(None)?;
+    let mut sum = Sha1::new();
+    sum.update(patch.as_bytes());
+    let mut is_text = true;
+    for index in 0..diff.deltas().len() {
+        let delta = match git2::Patch::from_diff(diff, index)? {
+            Some(patch) if !patch.delta().flags().is_binary() => continue,
+            Some(patch) => (patch.delta().old_file().id(), patch.delta().new_file().id()),
+            None => match diff.get_delta(index) {
+                Some(delta) => (delta.old_file().id(), delta.new_file().id()),
+                None => continue,
+            },
+        };
+        is_text = false;
+        sum.update(delta.0.as_bytes());
+        sum.update(delta.1.as_bytes());
+    }
+    if is_text {
+        return Ok(patch);
+    }
+    let sum: Id = sum.finalize().into();
+    Oid::from_bytes(&sum)
+}
+
+/// What is known of commits.
+#[derive(Default)]
+pub(crate) struct Changes(RefCell<State>);
+
+#[derive(Default)]
+struct State {
+    is_loaded: bool,
+    /// How many rows the file does not have.
+    new: usize,
+    rows: HashMap<Id, Row>,
+}
+
+#[derive(Clone, Copy)]
+struct Row {
+    paths: Id,
+    patch: Id,
+}
+
+impl Changes {
+    /// Reads what was kept, at the first call.
+    pub(super) fn load(&self, layout: &Layout) {
+        let mut state = self.0.borrow_mut();
+        if !state.is_loaded {
+            state.is_loaded = true;
+            state.rows = KEPT.read(layout).and_then(|body| parse(&body)).unwrap_or_default();
+        }
+    }
+
+    /// Keeps what is known, if that is worth it.
+    pub(super) fn keep(&self, layout: &Layout) {
+        let mut state = self.0.borrow_mut();
+        if state.new >= WORTH_KEEPING {
+            state.new = 0;
+            KEPT.write(layout, &render(&state.rows));
+        }
+    }
+
+    /// Returns whether the commit, of a single parent, touches exactly these paths.
+    pub(super) fn touches(&self, repository: &Repository, commit: Oid, paths: &Paths) -> Result<bool, git2::Error> {
+        let name = id(commit)?;
+        let known = self.0.borrow().rows.get(&name).map(|row| row.paths);
+        let touched = match known {
+            Some(touched) => touched,
+            None => {
+                let touched = match diff(repository, commit)? {
+                    Some(diff) => Paths::of(&diff).sum,
+                    None => NOTHING,
+                };
+                self.set(
+                    name,
+                    Row {
+                        paths: touched,
+                        patch: NOTHING,
+                    },
+                );
+                touched
+            }
+        };
+        Ok(touched == paths.sum)
+    }
+
+    /// Returns the patch-id of a commit of a single parent.
+    pub(super) fn patch(&self, repository: &Repository, commit: Oid) -> Result<Oid, git2::Error> {
+        let name = id(commit)?;
+        let known = self.0.borrow().rows.get(&name).copied();
+        if let Some(row) = known
+            && row.patch != NOTHING
+        {
+            return Oid::from_bytes(&row.patch);
+        }
+        let Some(diff) = diff(repository, commit)? else {
+            return Oid::from_bytes(&NOTHING);
+        };
+        let patch = patch_of(&diff)?;
+        let row = Row {
+            paths: known.map_or_else(|| Paths::of(&diff).sum, |row| row.paths),
+            patch: id(patch)?,
+        };
+        self.set(name, row);
+        Ok(patch)
+    }
+
+    fn set(&self, commit: Id, row: Row) {
+        let mut state = self.0.borrow_mut();
+        if state.rows.len() >= MOST_KEPT {
+            state.rows.clear();
+        }
+        state.rows.insert(commit, row);
+        state.new += 1;
+    }
+}
+
+/// Returns the change of a commit; nothing where it has not exactly one parent.
+fn diff(repository: &Repository, commit: Oid) -> Result<Option<Diff<'_>>, git2::Error> {
+    let commit = repository.find_commit(commit)?;
+    if commit.parent_count() != 1 {
+        return Ok(None);
+    }
+    between(repository, &commit.parent(0)?.tree()?, &commit.tree()?).map(Some)
+}
+
+fn render(rows: &HashMap<Id, Row>) -> Vec<u8> {
+    let mut sorted: Vec<_> = rows.iter().collect();
+    sorted.sort_by_key(|(commit, _)| **commit);
+    let rows = sorted.into_iter();
+    rows.flat_map(|(commit, row)| [*commit, row.paths, row.patch].concat())
+        .collect()
+}
+
+fn parse(body: &[u8]) -> Option<HashMap<Id, Row>> {
+    let row = |row: &[u8]| {
+        let (commit, rest) = row.split_first_chunk::<20>()?;
+        let (paths, rest) = rest.split_first_chunk::<20>()?;
+        let patch = *rest.first_chunk::<20>().filter(|_| rest.len() == 20)?;
+        Some((*commit, Row { paths: *paths, patch }))
+    };
+    body.chunks(ROW).map(row).collect()
+}
