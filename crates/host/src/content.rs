@@ -96,7 +96,7 @@ fn compared(
     base: &Base,
 ) -> Result<Option<Content>, git2::Error> {
     let (past, grafts) = history::past(repository, memory, base)?;
-    let span = Span::of(&past, &repository.git, grafts, oid(tip)?)?;
+    let span = Span::of(&past, &repository.git, grafts, &memory.parents, oid(tip)?)?;
     let git = &repository.git;
     let changes = &memory.changes;
     changes.load(&repository.layout);

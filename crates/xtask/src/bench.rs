@@ -3,6 +3,7 @@
 //! Never fails on speed: it prints, and a person compares the ratios with the budgets (architecture §10).
 
 mod measure;
+mod processes;
 mod rows;
 
 use std::path::{Path, PathBuf};
@@ -12,13 +13,14 @@ use crate::repository::{self, Shape};
 use crate::workspace;
 
 use measure::{Comparison, Invocation, Place};
-use rows::RowPlace;
+use rows::{Kept, RowPlace};
 
 /// The repository of the usual rows: a bundle of 20 tasks and 400 commits with trailers.
 const SMALL: Shape = Shape {
     commits: 400,
     trailers: 400,
     branches: 20,
+    task_branches: 3,
     tasks: 20,
 };
 /// The repository of the rows about a long bundle.
@@ -26,15 +28,19 @@ const MANY_TASKS: Shape = Shape {
     commits: 10,
     trailers: 10,
     branches: 0,
+    task_branches: 0,
     tasks: 400,
 };
 /// The repository of the rows that `--large` adds.
 const LARGE: Shape = Shape {
     commits: 80_000,
-    trailers: 400,
+    trailers: 4_000,
     branches: 5_000,
-    tasks: 20,
+    task_branches: 400,
+    tasks: 400,
 };
+/// The row that counts instead of measuring.
+const PROCESSES: &str = "processes";
 
 /// Measure our commands against yardsticks.
 #[derive(clap::Args)]
@@ -42,7 +48,7 @@ pub(crate) struct Arguments {
     /// How often each side of a row runs; the sides take turns.
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
     runs: u16,
-    /// Also measure in a repository of 80,000 commits and 5,000 branches.
+    /// Also measure in a repository of 80,000 commits and 5,000 branches, of which 400 are of one bundle.
     #[arg(long)]
     large: bool,
     /// Measure this binary; else a release build is made.
@@ -84,18 +90,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             home: folder.path(),
         };
         println!(
-            "{}: orchestrate {} against {}",
+            "{}: orchestrate {} against {} (budget: {})",
             row.name,
             row.ours.join(" "),
-            row.yardstick.join(" ")
+            row.yardstick.join(" "),
+            row.budget
         );
-        match measure::compare(&ours, &yardstick, place, arguments.runs.into()) {
+        let cache = directory.join(".git/orchestrate/cache");
+        let prepare = || match row.kept {
+            Kept::Everything => Ok(()),
+            Kept::Nothing => forget(&cache),
+        };
+        match measure::compare(&ours, &yardstick, place, arguments.runs.into(), prepare) {
             Ok(comparison) => print_comparison(&comparison),
             Err(failure) => {
                 println!("  not measured: {failure}");
                 good = false;
             }
         }
+        measured += 1;
+    }
+    if PROCESSES.contains(only) {
+        let directory = folder.path().join(PROCESSES);
+        repository::make(&directory, SMALL)?;
+        let counted = processes::count(&binary, &directory, folder.path())?;
+        println!("{PROCESSES}: {counted} started to derive (budget: 0 git, at most 1 gh)");
         measured += 1;
     }
     if measured == 0 {
@@ -106,6 +125,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         arguments.runs
     );
     Ok(good)
+}
+
+/// Removes what earlier runs kept.
+fn forget(cache: &Path) -> Result<()> {
+    match std::fs::remove_dir_all(cache) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).context(|| format!("cannot remove {}", cache.display()))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// Returns where a row runs; a repository is made at its first use. Nothing where the corpus is missing.

@@ -17,6 +17,9 @@ pub(crate) struct Arguments {
     /// Branches beside main.
     #[arg(long, default_value_t = 20)]
     branches: usize,
+    /// How many of them are branches of the bundle's tasks.
+    #[arg(long, default_value_t = 3)]
+    task_branches: usize,
     /// Tasks in the bundle.
     #[arg(long, default_value_t = 20)]
     tasks: usize,
@@ -30,6 +33,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         commits,
         trailers,
         branches,
+        task_branches,
         tasks,
         directory,
     } = arguments;
@@ -37,6 +41,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         commits: *commits,
         trailers: *trailers,
         branches: *branches,
+        task_branches: *task_branches,
         tasks: *tasks,
     };
     repository::make(directory, shape)?;

@@ -110,6 +110,8 @@ const WORTH_KEEPING: usize = 256;
 /// What this process knows already, so that a step that looks twice walks once.
 pub(crate) struct Memory {
     past: RefCell<Option<Remembered>>,
+    /// The parents of commits that were read for comparing branches.
+    pub(crate) parents: span::Parents,
     /// What single commits change.
     pub(crate) changes: Changes,
     /// What branches were compared with base.
@@ -121,6 +123,7 @@ impl Default for Memory {
     fn default() -> Self {
         Self {
             past: RefCell::default(),
+            parents: span::Parents::default(),
             changes: Changes::default(),
             answers: Answers::default(),
             worth_keeping: WORTH_KEEPING,
@@ -159,6 +162,7 @@ pub(crate) fn past(
         cache::write(&repository.layout, &past);
     }
     let past = Rc::new(past);
+    memory.parents.forget();
     *memory.past.borrow_mut() = Some(Remembered {
         tips,
         grafts: Rc::clone(&grafts),

@@ -1,5 +1,6 @@
 //! Between a branch and base: the commits that only the branch has, where it left base, and what base got since.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 use std::rc::Rc;
 
@@ -16,6 +17,27 @@ pub(crate) struct Span<'a> {
     pub(crate) forks: Vec<Oid>,
     base: &'a Set,
     commits: Commits<'a>,
+    parents: &'a Parents,
+}
+
+/// The parents of commits that were read: branches that left base together have the same commits of base before them.
+#[derive(Default)]
+pub(crate) struct Parents(RefCell<HashMap<Id, Vec<Id>>>);
+
+impl Parents {
+    /// Forgets them, when commits may have other parents than before.
+    pub(super) fn forget(&self) {
+        self.0.borrow_mut().clear();
+    }
+
+    fn of(&self, commits: &Commits<'_>, commit: &Id) -> Result<Vec<Id>, git2::Error> {
+        if let Some(known) = self.0.borrow().get(commit) {
+            return Ok(known.clone());
+        }
+        let parents = commits.read(commit)?.parents;
+        self.0.borrow_mut().insert(*commit, parents.clone());
+        Ok(parents)
+    }
 }
 
 impl<'a> Span<'a> {
@@ -24,6 +46,7 @@ impl<'a> Span<'a> {
         past: &'a Past,
         repository: &'a Repository,
         grafts: Rc<Grafts>,
+        parents: &'a Parents,
         tip: Oid,
     ) -> Result<Self, git2::Error> {
         let commits = Commits::open(repository, grafts)?;
@@ -34,7 +57,7 @@ impl<'a> Span<'a> {
                 forks.insert(one);
             } else if seen.insert(one) {
                 own.push(Oid::from_bytes(&one)?);
-                open.extend(commits.read(&one)?.parents);
+                open.extend(parents.of(&commits, &one)?);
             }
         }
         let forks = forks.iter().map(|fork| Oid::from_bytes(fork));
@@ -43,6 +66,7 @@ impl<'a> Span<'a> {
             forks: forks.collect::<Result<_, _>>()?,
             base: &past.commits,
             commits,
+            parents,
         })
     }
 
@@ -77,7 +101,7 @@ impl<'a> Span<'a> {
                     return Ok(None);
                 }
             }
-            for parent in self.commits.read(&one)?.parents {
+            for parent in self.parents.of(&self.commits, &one)? {
                 match is_hidden.get_mut(&parent) {
                     None => {
                         is_hidden.insert(parent, hide);

@@ -12,6 +12,7 @@ use orchestrate_core::trailer::task_trailers;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use super::span::Parents;
 use super::*;
 use crate::repository::discover;
 
@@ -278,7 +279,8 @@ proptest! {
             let beyond = sandbox.commits.iter().filter(is_beyond).count();
             prop_assert_eq!(Ahead::of(&kept.commits, &commits).count(id(tip).unwrap()).unwrap(), beyond);
 
-            let span = Span::of(&kept, &sandbox.repository.git, Rc::new(Grafts::default()), tip).unwrap();
+            let parents = Parents::default();
+            let span = Span::of(&kept, &sandbox.repository.git, Rc::new(Grafts::default()), &parents, tip).unwrap();
             prop_assert_eq!(span.own.len(), beyond);
             for fork in &span.forks {
                 let is_since = |one: &&Oid| kept.commits.contains(&id(**one).unwrap()) && !sandbox.is_within(**one, *fork);

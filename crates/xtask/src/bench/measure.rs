@@ -86,15 +86,22 @@ fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
 
-/// Runs both sides `runs` times in turns, after one run of each that is not counted. A run that fails ends it: a
-/// command that refuses is fast, and its time says nothing.
-pub(super) fn compare(ours: &Invocation, yardstick: &Invocation, place: Place, runs: usize) -> Result<Comparison> {
+/// Runs both sides `runs` times in turns, after one run of each that is not counted; `prepare` goes before each run of
+/// ours and is not counted either. A run that fails ends it: a command that refuses is fast, and its time says nothing.
+pub(super) fn compare(
+    ours: &Invocation,
+    yardstick: &Invocation,
+    place: Place,
+    runs: usize,
+    prepare: impl Fn() -> Result<()>,
+) -> Result<Comparison> {
     for side in [ours, yardstick] {
         once(side, place)?;
     }
     let mut cpu = [Vec::new(), Vec::new()];
     let mut wall = [Vec::new(), Vec::new()];
     for _ in 0..runs {
+        prepare()?;
         for (index, side) in [ours, yardstick].into_iter().enumerate() {
             let (processor, clock) = once(side, place)?;
             cpu[index].push(processor);
@@ -177,9 +184,10 @@ mod tests {
         };
         let good = Invocation::new(Path::new("true"), &[]);
         let bad = Invocation::new(Path::new("false"), &[]);
-        let comparison = compare(&good, &good, place, 3).unwrap();
+        let comparison = compare(&good, &good, place, 3, || Ok(())).unwrap();
         assert!(comparison.wall[0].minimum <= comparison.wall[0].maximum);
         assert!(comparison.wall.iter().all(|spread| !spread.minimum.is_zero()));
-        assert!(compare(&bad, &good, place, 3).is_err());
+        assert!(compare(&bad, &good, place, 3, || Ok(())).is_err());
+        assert!(compare(&good, &good, place, 3, || Err(Failure::new("no"))).is_err());
     }
 }
