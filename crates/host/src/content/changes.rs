@@ -4,7 +4,7 @@
 //! there the names of both blobs are part of ours. Where an attribute changes, ours differs, and so nothing is the same.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use git2::{Delta, Diff, DiffOptions, Oid, Repository, Tree};
 use sha1::{Digest, Sha1};
@@ -22,8 +22,8 @@ const KEPT: Kept = Kept {
         include_bytes!("../../../../Cargo.lock"),
     ]),
 };
-/// The bytes of a commit in the file: its name, what it touches, its patch-id.
-const ROW: usize = 60;
+/// The bytes of a commit in the file: its name, what it touches at the top, what it touches, its patch-id.
+const ROW: usize = 80;
 /// The file holds no more commits than this.
 const MOST_KEPT: usize = 50_000;
 /// So many commits have to be looked at anew before they are kept.
@@ -36,6 +36,8 @@ pub(super) struct Paths {
     /// Each of them, sorted.
     pub(super) all: Vec<Vec<u8>>,
     sum: Id,
+    /// Likewise of the top of each.
+    tops: Id,
 }
 
 impl Paths {
@@ -51,16 +53,40 @@ impl Paths {
         };
         let mut all: Vec<Vec<u8>> = diff.deltas().map(path).collect();
         all.sort();
-        let mut sum = Sha1::new();
-        for path in &all {
-            sum.update(path);
-            sum.update([0]);
-        }
+        let top = |path: &Vec<u8>| path.split(|byte| *byte == b'/').next().unwrap_or_default().to_vec();
+        let tops: BTreeSet<Vec<u8>> = all.iter().map(top).collect();
         Self {
+            sum: sum_of(&all),
+            tops: sum_of(&tops),
             all,
-            sum: sum.finalize().into(),
         }
     }
+}
+
+fn sum_of<'a>(names: impl IntoIterator<Item = &'a Vec<u8>>) -> Id {
+    let mut sum = Sha1::new();
+    for name in names {
+        sum.update(name);
+        sum.update([0]);
+    }
+    sum.finalize().into()
+}
+
+/// Returns the names at the top of which something differs, without a look below.
+fn tops_of(repository: &Repository, commit: Oid) -> Result<Id, git2::Error> {
+    let commit = repository.find_commit(commit)?;
+    if commit.parent_count() != 1 {
+        return Ok(NOTHING);
+    }
+    let (from, to) = (commit.parent(0)?.tree()?, commit.tree()?);
+    let entries = |tree: &Tree<'_>| -> BTreeMap<Vec<u8>, (Oid, i32)> {
+        let entry = |entry: git2::TreeEntry<'_>| (entry.name_bytes().to_vec(), (entry.id(), entry.filemode_raw()));
+        tree.iter().map(entry).collect()
+    };
+    let (from, to) = (entries(&from), entries(&to));
+    let differs = |name: &&Vec<u8>| from.get(*name) != to.get(*name);
+    let tops: BTreeSet<&Vec<u8>> = from.keys().chain(to.keys()).filter(differs).collect();
+    Ok(sum_of(tops))
 }
 
 /// Returns what differs from one tree to another.
@@ -112,6 +138,7 @@ struct State {
 
 #[derive(Clone, Copy)]
 struct Row {
+    tops: Id,
     paths: Id,
     patch: Id,
 }
@@ -138,46 +165,50 @@ impl Changes {
     /// Returns whether the commit, of a single parent, touches exactly these paths.
     pub(super) fn touches(&self, repository: &Repository, commit: Oid, paths: &Paths) -> Result<bool, git2::Error> {
         let name = id(commit)?;
-        let known = self.0.borrow().rows.get(&name).map(|row| row.paths);
-        let touched = match known {
-            Some(touched) => touched,
-            None => {
-                let touched = match diff(repository, commit)? {
-                    Some(diff) => Paths::of(&diff).sum,
-                    None => NOTHING,
-                };
-                self.set(
-                    name,
-                    Row {
-                        paths: touched,
-                        patch: NOTHING,
-                    },
-                );
-                touched
-            }
+        let known = self.row(&name);
+        let mut row = match known {
+            Some(row) => row,
+            None => Row {
+                tops: tops_of(repository, commit)?,
+                paths: NOTHING,
+                patch: NOTHING,
+            },
         };
-        Ok(touched == paths.sum)
+        // Most commits differ at the top already, which spares the look at the rest.
+        if row.tops == paths.tops && row.paths == NOTHING {
+            row.paths = diff(repository, commit)?.map_or(NOTHING, |diff| Paths::of(&diff).sum);
+            self.set(name, row);
+        } else if known.is_none() {
+            self.set(name, row);
+        }
+        Ok(row.tops == paths.tops && row.paths == paths.sum)
     }
 
-    /// Returns the patch-id of a commit of a single parent.
+    /// Returns the patch-id of a commit that touches something.
     pub(super) fn patch(&self, repository: &Repository, commit: Oid) -> Result<Oid, git2::Error> {
         let name = id(commit)?;
-        let known = self.0.borrow().rows.get(&name).copied();
-        if let Some(row) = known
-            && row.patch != NOTHING
-        {
-            return Oid::from_bytes(&row.patch);
+        let known = self.row(&name);
+        if let Some(patch) = known.map(|row| row.patch).filter(|patch| *patch != NOTHING) {
+            return Oid::from_bytes(&patch);
         }
         let Some(diff) = diff(repository, commit)? else {
             return Oid::from_bytes(&NOTHING);
         };
         let patch = patch_of(&diff)?;
-        let row = Row {
-            paths: known.map_or_else(|| Paths::of(&diff).sum, |row| row.paths),
-            patch: id(patch)?,
-        };
-        self.set(name, row);
+        if let Some(row) = known {
+            self.set(
+                name,
+                Row {
+                    patch: id(patch)?,
+                    ..row
+                },
+            );
+        }
         Ok(patch)
+    }
+
+    fn row(&self, commit: &Id) -> Option<Row> {
+        self.0.borrow().rows.get(commit).copied()
     }
 
     fn set(&self, commit: Id, row: Row) {
@@ -203,16 +234,22 @@ fn render(rows: &HashMap<Id, Row>) -> Vec<u8> {
     let mut sorted: Vec<_> = rows.iter().collect();
     sorted.sort_by_key(|(commit, _)| **commit);
     let rows = sorted.into_iter();
-    rows.flat_map(|(commit, row)| [*commit, row.paths, row.patch].concat())
+    rows.flat_map(|(commit, row)| [*commit, row.tops, row.paths, row.patch].concat())
         .collect()
 }
 
 fn parse(body: &[u8]) -> Option<HashMap<Id, Row>> {
     let row = |row: &[u8]| {
         let (commit, rest) = row.split_first_chunk::<20>()?;
+        let (tops, rest) = rest.split_first_chunk::<20>()?;
         let (paths, rest) = rest.split_first_chunk::<20>()?;
         let patch = *rest.first_chunk::<20>().filter(|_| rest.len() == 20)?;
-        Some((*commit, Row { paths: *paths, patch }))
+        let row = Row {
+            tops: *tops,
+            paths: *paths,
+            patch,
+        };
+        Some((*commit, row))
     };
     body.chunks(ROW).map(row).collect()
 }
