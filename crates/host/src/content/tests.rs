@@ -2,7 +2,7 @@
 
 use camino::Utf8PathBuf;
 use git2::Signature;
-use orchestrate_core::evidence::BaseSource;
+use orchestrate_core::evidence::{AtOrigin, BaseSource};
 use orchestrate_core::identifier::BaseName;
 
 use super::*;
@@ -51,6 +51,7 @@ impl Sandbox {
             source: BaseSource::OnlyCandidate,
             commit: commit_id(base).expect("id"),
             counterpart: None,
+            origin: AtOrigin::NotAsked,
         };
         compare(&self.repository, memory, &commit_id(tip).expect("id"), &base)
     }
