@@ -110,6 +110,14 @@ impl Depot {
         }
     }
 
+    /// Removes a branch's reflog, as where none is kept.
+    ///
+    /// # Panics
+    /// When git refuses.
+    pub fn forget_log(&self, reference: &str) {
+        self.git.reflog_delete(reference).expect("a reflog is removed");
+    }
+
     /// Commits files on a branch; the first one where it has none yet.
     ///
     /// # Panics
@@ -215,6 +223,15 @@ impl Depot {
         walk.push(tip).expect("a tip");
         walk.hide(base).expect("a base");
         walk.map(|id| id.expect("a commit")).filter(|id| self.found(*id).parent_count() < 2).collect()
+    }
+
+    /// Returns the first parent of a commit.
+    ///
+    /// # Panics
+    /// When it has none.
+    #[must_use]
+    pub fn parent(&self, commit: Oid) -> Oid {
+        self.found(commit).parent_id(0).expect("its first parent")
     }
 
     /// Returns the paths of all files of a commit below a directory.

@@ -27,7 +27,7 @@ impl History {
     /// When the machine refuses.
     #[must_use]
     pub fn new(base: &str) -> Self {
-        let directory = tempfile::Builder::new().prefix("orchestrate-history-").tempdir().expect("a directory is made");
+        let directory = temporary_directory();
         let root = Utf8Path::from_path(directory.path()).expect("its path is UTF-8").to_path_buf();
         let clock = Clock::default();
         let here = Depot::create(&root.join("here"), base, false, &clock);
@@ -167,6 +167,14 @@ impl History {
         let path = self.root.join("origin.git");
         self.here.git.remote_anonymous(path.as_str()).expect("the neighbour is there")
     }
+}
+
+/// Makes a directory, in memory where the system has such a place: a history is thousands of small files.
+fn temporary_directory() -> TempDir {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix("orchestrate-history-");
+    let in_memory = builder.tempdir_in("/dev/shm");
+    in_memory.or_else(|_| builder.tempdir()).expect("a directory is made")
 }
 
 /// Returns where a branch of origin is remembered.
