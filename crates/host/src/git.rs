@@ -12,13 +12,13 @@ use orchestrate_core::world::{Branches, Fault, Race};
 
 use crate::files::FULL_DISK_HINT;
 use crate::history::{self, Ahead, Commits, Memory};
+use crate::own;
 use crate::promised;
 use crate::reference_lock;
-use crate::reflog::{self, Entry};
 use crate::repository;
 
 /// Returns a libgit2 error as the reason of an unknown.
-fn why(operation: &str, error: &git2::Error) -> Why {
+pub(crate) fn why(operation: &str, error: &git2::Error) -> Why {
     Why::new(format!("{operation}: {}", error.message()))
 }
 
@@ -110,7 +110,7 @@ fn collect_branches(
                 }
             };
             let own = match side {
-                BranchSide::Local => own_commits(repository, &name, tip, starts.get(&unit.unit)),
+                BranchSide::Local => own::commits(repository, (&name, tip), starts.get(&unit.unit), base),
                 BranchSide::Remote => Observed::Absent(Why::new("a remote branch does not say where it started")),
             };
             let ahead = match ahead.count(history::id(tip)?) {
@@ -179,55 +179,13 @@ fn loose_task_branches(repository: &Repository, spec: &SpecId) -> impl Iterator<
     })
 }
 
-fn between(repository: &Repository, tip: Oid, hidden: &[Oid]) -> Result<Vec<CommitId>, git2::Error> {
+pub(crate) fn between(repository: &Repository, tip: Oid, hidden: &[Oid]) -> Result<Vec<CommitId>, git2::Error> {
     let mut walk = repository.revwalk()?;
     walk.push(tip)?;
     for commit in hidden {
         walk.hide(*commit)?;
     }
     walk.map(|id| id.and_then(commit_id)).collect()
-}
-
-/// Returns the commits that a branch has since it started, by its reflog.
-fn own_commits(
-    repository: &Repository,
-    reference: &str,
-    tip: Oid,
-    recorded: Option<&CommitId>,
-) -> Observed<Vec<CommitId>> {
-    let recorded = recorded.and_then(|commit| oid(commit).ok());
-    let start = match started_at(repository, reference, recorded) {
-        Ok(Some(start)) => start,
-        // Nothing tells how the branch came from its recorded start to where it is, if it has moved at all.
-        Ok(None) if recorded == Some(tip) => return Observed::Known(Vec::new()),
-        Ok(None) => return Observed::Absent(Why::new("the reflog does not tell how it came to be where it is")),
-        Err(error) => return Observed::Unknown(why("cannot read the branch's reflog", &error)),
-    };
-    match between(repository, tip, &[start]) {
-        Ok(own) => Observed::Known(own),
-        Err(error) => Observed::Unknown(why("cannot walk the branch", &error)),
-    }
-}
-
-/// Returns the commit behind which everything was committed on the branch: where it was made, or last moved to.
-fn started_at(repository: &Repository, reference: &str, recorded: Option<Oid>) -> Result<Option<Oid>, git2::Error> {
-    // Reading a reflog that is not there would make an empty one.
-    if !repository.reference_has_log(reference)? {
-        return Ok(None);
-    }
-    let reflog = repository.reflog(reference)?;
-    let mut oldest = None;
-    for entry in reflog.iter() {
-        let message = entry.message_bytes().map(String::from_utf8_lossy).unwrap_or_default();
-        match reflog::read(&message) {
-            Entry::Commit => oldest = Some(entry.id_old()),
-            Entry::Move => return Ok(Some(entry.id_new())),
-            Entry::RebasedOnto(commit) => return Oid::from_str(commit).map(Some),
-            Entry::Other => return Ok(None),
-        }
-    }
-    // Every entry that is left is a commit. They tell the whole way only if they begin where the dispatch did.
-    Ok(oldest.filter(|oldest| Some(*oldest) == recorded))
 }
 
 /// Returns whether `ancestor` is `descendant` or one of its ancestors.

@@ -72,14 +72,32 @@ fn landed(task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence) 
             ),
             Err(why) => Answer::Unknown(why.clone()),
         },
-        Observed::Absent(why) | Observed::Unknown(why) => Answer::Unknown(
-            Why::new(format!(
-                "branch task-{unit} at {} is contained in {base}, but where it started is not recorded ({why})",
-                facts.tip.short()
-            ))
-            .with_hint("delete the branch if its work never landed, or land a commit with the task's trailer"),
+        Observed::Absent(why) => contained(
+            unit,
+            facts,
+            evidence,
+            &format!("where it started is not recorded ({why})"),
+        ),
+        Observed::Unknown(why) => contained(
+            unit,
+            facts,
+            evidence,
+            &format!("which commits are its own cannot be told ({why})"),
         ),
     }
+}
+
+/// The branch is landed work, or nothing.
+fn contained(unit: &Unit, facts: &BranchFacts, evidence: &Evidence, but: &str) -> Answer {
+    let reason = format!(
+        "branch task-{unit} at {} is contained in {}, but {but}",
+        facts.tip.short(),
+        evidence.base.name
+    );
+    Answer::Unknown(
+        Why::new(reason)
+            .with_hint("delete the branch if its work never landed, or land a commit with the task's trailer"),
+    )
 }
 
 fn branch_of(unit: &Unit, evidence: &Evidence) -> String {

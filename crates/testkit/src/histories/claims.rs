@@ -30,14 +30,22 @@ impl Claim {
         let name = UnitName::parse(unit).expect("a unit's name");
         let attempt = Nonce::from_bytes([7; 16]);
         // No process has the number 0, so nobody with this identity lives.
-        let gone = ProcessIdentity { pid: 0, start: 1, ..world.identity() };
+        let gone = ProcessIdentity {
+            pid: 0,
+            start: 1,
+            ..world.identity()
+        };
         let at = Timestamp::from_seconds(world.now().seconds() - 60);
         let record = DispatchRecord::new(
             name.clone(),
             BaseName::parse("main").expect("a base's name"),
             CommitId::parse(&start.to_string()).expect("a commit"),
             "anchor".to_owned(),
-            Attempt { tower: gone.clone(), attempt: attempt.clone(), dispatched: at },
+            Attempt {
+                tower: gone.clone(),
+                attempt: attempt.clone(),
+                dispatched: at,
+            },
             LaunchOrder {
                 backend: BackendName::parse("command").expect("a backend's name"),
                 manner: LaunchManner::Background,
@@ -57,13 +65,20 @@ impl Claim {
             .create_directory(&Place::MarkerDirectory(name.spec.clone(), home))
             .expect("a directory is made");
         for task in name.unit.tasks() {
-            write(world, &Place::Marker(name.spec.clone(), task.clone(), home), &marker::render(at));
+            write(
+                world,
+                &Place::Marker(name.spec.clone(), task.clone(), home),
+                &marker::render(at),
+            );
         }
         match self {
             Self::TowerDied => {}
             Self::WorkerEnded => {
                 let mut launch = LaunchRecord::new(attempt, at, Some(gone));
-                launch.ended = Some(WorkerEnd { at, status: "exit 0".to_owned() });
+                launch.ended = Some(WorkerEnd {
+                    at,
+                    status: "exit 0".to_owned(),
+                });
                 write(world, &Place::LaunchRecord(name), &launch.render());
             }
         }

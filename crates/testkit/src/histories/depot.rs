@@ -68,7 +68,10 @@ impl Depot {
         ] {
             config.set_str(key, value).expect("a key is set");
         }
-        Self { git, clock: clock.clone() }
+        Self {
+            git,
+            clock: clock.clone(),
+        }
     }
 
     /// Returns the commit of a branch, nothing where there is none.
@@ -84,7 +87,8 @@ impl Depot {
     #[must_use]
     #[track_caller]
     pub fn tip(&self, reference: &str) -> Oid {
-        self.find(reference).unwrap_or_else(|| panic!("there is no {reference}"))
+        self.find(reference)
+            .unwrap_or_else(|| panic!("there is no {reference}"))
     }
 
     /// Puts a branch onto a commit, with that line in its reflog.
@@ -126,7 +130,9 @@ impl Depot {
         let parent = self.find(reference);
         let mut index = Index::new().expect("an index");
         if let Some(parent) = parent {
-            index.read_tree(&self.found(parent).tree().expect("its tree")).expect("it is read");
+            index
+                .read_tree(&self.found(parent).tree().expect("its tree"))
+                .expect("it is read");
         }
         for (path, text) in files {
             let id = self.git.blob(text.as_bytes()).expect("a blob is written");
@@ -144,7 +150,11 @@ impl Depot {
     /// When git refuses.
     pub fn merge(&self, reference: &str, others: &[Oid], message: &str) -> Option<Oid> {
         let ours = self.tip(reference);
-        let others: Vec<Oid> = others.iter().copied().filter(|other| !self.contains(ours, *other)).collect();
+        let others: Vec<Oid> = others
+            .iter()
+            .copied()
+            .filter(|other| !self.contains(ours, *other))
+            .collect();
         let mut tree = self.found(ours).tree_id();
         for other in &others {
             tree = self.merged_tree(ours, tree, *other)?;
@@ -171,7 +181,10 @@ impl Depot {
     /// When git refuses.
     pub fn pick(&self, reference: &str, commit: Oid, message: Option<&str>) -> Option<Oid> {
         let (ours, picked) = (self.tip(reference), self.found(commit));
-        let index = self.git.cherrypick_commit(&picked, &self.found(ours), 0, None).expect("it is picked");
+        let index = self
+            .git
+            .cherrypick_commit(&picked, &self.found(ours), 0, None)
+            .expect("it is picked");
         let tree = self.resolved(index)?;
         let own = String::from_utf8_lossy(picked.message_bytes()).into_owned();
         self.commit_tree(reference, tree, message.unwrap_or(&own), "cherry-pick")
@@ -188,7 +201,11 @@ impl Depot {
                 reverted.parent_ids().next().expect("its first parent")
             ),
         };
-        self.revert_saying(reference, commit, &format!("Revert \"{}\"\n\n{undone}\n", subject(&text)))
+        self.revert_saying(
+            reference,
+            commit,
+            &format!("Revert \"{}\"\n\n{undone}\n", subject(&text)),
+        )
     }
 
     /// Reverts a commit, with another message.
@@ -219,10 +236,13 @@ impl Depot {
     #[must_use]
     pub fn beyond(&self, tip: Oid, base: Oid) -> Vec<Oid> {
         let mut walk = self.git.revwalk().expect("a walk");
-        walk.set_sorting(git2::Sort::TOPOLOGICAL | git2::Sort::REVERSE).expect("an order");
+        walk.set_sorting(git2::Sort::TOPOLOGICAL | git2::Sort::REVERSE)
+            .expect("an order");
         walk.push(tip).expect("a tip");
         walk.hide(base).expect("a base");
-        walk.map(|id| id.expect("a commit")).filter(|id| self.found(*id).parent_count() < 2).collect()
+        walk.map(|id| id.expect("a commit"))
+            .filter(|id| self.found(*id).parent_count() < 2)
+            .collect()
     }
 
     /// Returns the first parent of a commit.
@@ -262,7 +282,9 @@ impl Depot {
         let tree = self.git.find_tree(tree).expect("its tree");
         let parents: Vec<Commit<'_>> = parents.iter().map(|id| self.found(*id)).collect();
         let parents: Vec<&Commit<'_>> = parents.iter().collect();
-        self.git.commit(None, &person, &person, message, &tree, &parents).expect("a commit is written")
+        self.git
+            .commit(None, &person, &person, message, &tree, &parents)
+            .expect("a commit is written")
     }
 
     pub(super) fn found(&self, id: Oid) -> Commit<'_> {
@@ -285,7 +307,10 @@ impl Depot {
         let fork = self.git.merge_base(ours, other).expect("a common ancestor");
         let tree_of = |commit: Oid| self.found(commit).tree().expect("its tree");
         let own = self.git.find_tree(tree).expect("our tree");
-        let index = self.git.merge_trees(&tree_of(fork), &own, &tree_of(other), None).expect("they are merged");
+        let index = self
+            .git
+            .merge_trees(&tree_of(fork), &own, &tree_of(other), None)
+            .expect("they are merged");
         self.resolved(index)
     }
 

@@ -28,7 +28,9 @@ impl History {
     #[must_use]
     pub fn new(base: &str) -> Self {
         let directory = temporary_directory();
-        let root = Utf8Path::from_path(directory.path()).expect("its path is UTF-8").to_path_buf();
+        let root = Utf8Path::from_path(directory.path())
+            .expect("its path is UTF-8")
+            .to_path_buf();
         let clock = Clock::default();
         let here = Depot::create(&root.join("here"), base, false, &clock);
         let base = format!("refs/heads/{base}");
@@ -52,11 +54,19 @@ impl History {
         let short = self.base.trim_start_matches("refs/heads/").to_owned();
         let path = self.root.join("origin.git");
         self.origin = Some(Depot::create(&path, &short, true, &self.clock));
-        let _ = self.here.git.remote("origin", path.as_str()).expect("a remote is added");
+        let _ = self
+            .here
+            .git
+            .remote("origin", path.as_str())
+            .expect("a remote is added");
         self.push(&self.base.clone());
         let target = format!("refs/remotes/origin/{short}");
         let head = "refs/remotes/origin/HEAD";
-        let _ = self.here.git.reference_symbolic(head, &target, true, "clone").expect("origin's HEAD is set");
+        let _ = self
+            .here
+            .git
+            .reference_symbolic(head, &target, true, "clone")
+            .expect("origin's HEAD is set");
     }
 
     /// Returns the origin.
@@ -94,7 +104,9 @@ impl History {
     pub fn push(&self, reference: &str) {
         let tip = self.here.tip(reference);
         let mut origin = self.remote();
-        origin.push(&[format!("+{reference}:{reference}")], None).expect("it is pushed");
+        origin
+            .push(&[format!("+{reference}:{reference}")], None)
+            .expect("it is pushed");
         self.here.point(&tracking(reference), tip, "update by push");
     }
 
@@ -112,7 +124,9 @@ impl History {
         let mut options = FetchOptions::new();
         options.prune(FetchPrune::On).download_tags(git2::AutotagOption::None);
         let refspecs = ["+refs/heads/*:refs/remotes/origin/*"];
-        self.remote().fetch(&refspecs, Some(&mut options), None).expect("it is fetched");
+        self.remote()
+            .fetch(&refspecs, Some(&mut options), None)
+            .expect("it is fetched");
     }
 
     /// Moves the local base to where origin's was last seen, as `git pull --ff-only` does.
@@ -125,7 +139,10 @@ impl History {
     /// # Panics
     /// When git refuses.
     pub fn say_origin_is_on_github(&self) {
-        self.here.git.remote_set_url("origin", "https://github.com/o/r.git").expect("a url is set");
+        self.here
+            .git
+            .remote_set_url("origin", "https://github.com/o/r.git")
+            .expect("a url is set");
     }
 
     /// Registers a linked worktree of a new branch and returns its directory.
@@ -135,7 +152,11 @@ impl History {
     #[must_use]
     pub fn linked_worktree(&self) -> Utf8PathBuf {
         let path = self.root.join("linked");
-        let _ = self.here.git.worktree("linked", path.as_std_path(), None).expect("a worktree is made");
+        let _ = self
+            .here
+            .git
+            .worktree("linked", path.as_std_path(), None)
+            .expect("a worktree is made");
         path
     }
 
@@ -165,7 +186,10 @@ impl History {
 
     fn remote(&self) -> git2::Remote<'_> {
         let path = self.root.join("origin.git");
-        self.here.git.remote_anonymous(path.as_str()).expect("the neighbour is there")
+        self.here
+            .git
+            .remote_anonymous(path.as_str())
+            .expect("the neighbour is there")
     }
 }
 

@@ -72,9 +72,17 @@ impl Story<'_> {
     pub fn work(&self, depot: &Depot) {
         depot.branch(self.branch, depot.tip(self.base));
         let _ = depot.commit(self.branch, &[("work/1.txt", "one\n")], "the first commit\n");
-        let carrier = if self.style.has_message() { TrailerPlace::Nowhere } else { self.trailer };
+        let carrier = if self.style.has_message() {
+            TrailerPlace::Nowhere
+        } else {
+            self.trailer
+        };
         let message = carrier.message("the second commit", self.task);
-        let _ = depot.commit(self.branch, &[("work/2.txt", "two\n"), ("shared.txt", "a\nb\nunit\nc\n")], &message);
+        let _ = depot.commit(
+            self.branch,
+            &[("work/2.txt", "two\n"), ("shared.txt", "a\nb\nunit\nc\n")],
+            &message,
+        );
         if self.style != Style::FastForward {
             let _ = depot.commit(self.base, &[("other.txt", "other\n")], "somebody else's work\n");
         }

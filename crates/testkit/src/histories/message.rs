@@ -35,7 +35,9 @@ impl TrailerPlace {
             Self::Nowhere => "What was done, and why.".to_owned(),
             Self::Last => format!("What was done, and why.\n\nPlanwright-Task: {task}\nSigned-off-by: A <a@b.invalid>"),
             Self::Body => format!("* the first commit\n\nPlanwright-Task: {task}\n\n* the second commit, of tests"),
-            Self::Fenced => format!("A message should end so:\n\n```\n\nPlanwright-Task: {task}\n\n```\n\nThis one does not."),
+            Self::Fenced => {
+                format!("A message should end so:\n\n```\n\nPlanwright-Task: {task}\n\n```\n\nThis one does not.")
+            }
             Self::OtherBundle => "What was done, and why.\n\nPlanwright-Task: another-bundle/1".to_owned(),
             Self::Refused => "What was done, and why.\n\nPlanwright-Task: the first one".to_owned(),
         };

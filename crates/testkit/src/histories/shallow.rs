@@ -23,7 +23,10 @@ impl Depot {
             .expect("the branches")
             .filter_map(|found| found.ok()?.name().ok().map(str::to_owned))
             .collect();
-        for name in names.iter().filter(|name| !kept.contains(&name.as_str()) && !name.ends_with("/HEAD")) {
+        for name in names
+            .iter()
+            .filter(|name| !kept.contains(&name.as_str()) && !name.ends_with("/HEAD"))
+        {
             self.delete(name);
         }
         let lines: String = boundary.iter().map(|id| format!("{id}\n")).collect();
@@ -53,7 +56,9 @@ impl Depot {
         let odb = self.git.odb().expect("the objects");
         let mut others = Vec::new();
         odb.foreach(|id| {
-            let is_commit = odb.read_header(*id).is_ok_and(|(_, kind)| kind == git2::ObjectType::Commit);
+            let is_commit = odb
+                .read_header(*id)
+                .is_ok_and(|(_, kind)| kind == git2::ObjectType::Commit);
             if is_commit && !inside.contains(id) {
                 others.push(*id);
             }

@@ -2,7 +2,7 @@
 
 use orchestrate_core::derive::Row::{OwnCommitsLanded, Trailer};
 use orchestrate_core::identifier::BaseName;
-use orchestrate_testkit::histories::{Oid, Style, Story, TrailerPlace};
+use orchestrate_testkit::histories::{Oid, Story, Style, TrailerPlace};
 
 use crate::case::{BRANCH, Case, Expected, MAIN, READY, Scene, TASK, case, check, landed, refused};
 
@@ -11,7 +11,14 @@ fn landed_on(name: &str, style: Style, trailer: TrailerPlace, arrange: fn(&mut S
     let mut scene = Scene::on(name);
     arrange(&mut scene);
     let base = scene.history.base().to_owned();
-    let _ = Story { base: &base, branch: BRANCH, task: TASK, style, trailer }.tell(&scene.history.here);
+    let _ = Story {
+        base: &base,
+        branch: BRANCH,
+        task: TASK,
+        style,
+        trailer,
+    }
+    .tell(&scene.history.here);
     scene
 }
 
@@ -56,13 +63,23 @@ fn a_landing_on_another_branch_is_none() {
         let mut scene = Scene::new();
         let here = &scene.history.here;
         here.branch("refs/heads/release", here.tip(MAIN));
-        let story = Story { base: "refs/heads/release", branch: BRANCH, task: TASK, style: *style, trailer: TrailerPlace::Last };
+        let story = Story {
+            base: "refs/heads/release",
+            branch: BRANCH,
+            task: TASK,
+            style: *style,
+            trailer: TrailerPlace::Last,
+        };
         let _ = story.tell(here);
         assert_eq!(scene.differs("1", *expected), None, "{style:?}");
         scene.history.here.delete(BRANCH);
         assert_eq!(scene.differs("1", READY), None, "{style:?}, branch deleted");
         scene.base_key = BaseName::parse("release").ok();
-        assert_eq!(scene.differs("1", landed(Trailer)), None, "{style:?}, release is the base");
+        assert_eq!(
+            scene.differs("1", landed(Trailer)),
+            None,
+            "{style:?}, release is the base"
+        );
     }
 }
 
@@ -109,14 +126,22 @@ const CASES: &[Case] = &[
     ),
     case(
         "main and master side by side, and nothing that chooses",
-        |scene| scene.history.here.branch("refs/heads/master", scene.history.here.tip(MAIN)),
+        |scene| {
+            scene
+                .history
+                .here
+                .branch("refs/heads/master", scene.history.here.tip(MAIN))
+        },
         refused("it could be any of main, master"),
     ),
     case(
         "main and master side by side, and origin's HEAD chooses",
         |scene| {
             scene.history.add_origin();
-            scene.history.here.branch("refs/heads/master", scene.history.here.tip(MAIN));
+            scene
+                .history
+                .here
+                .branch("refs/heads/master", scene.history.here.tip(MAIN));
             let _ = Scene::story(Style::Squash, TrailerPlace::Last).tell(&scene.history.here);
         },
         landed(Trailer),
@@ -144,7 +169,10 @@ const CASES: &[Case] = &[
             let _ = Scene::story(Style::Squash, TrailerPlace::Last).tell(&scene.history.here);
             scene.history.push(MAIN);
             scene.history.here.point(MAIN, before, "reset: moving to HEAD~2");
-            let _ = scene.history.here.commit(MAIN, &[("local.txt", "local\n")], "local work\n");
+            let _ = scene
+                .history
+                .here
+                .commit(MAIN, &[("local.txt", "local\n")], "local work\n");
         },
         landed(Trailer),
     ),

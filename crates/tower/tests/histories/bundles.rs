@@ -4,12 +4,20 @@ use orchestrate_core::derive::ProgressKind::Committed;
 use orchestrate_core::derive::Row::{OwnCommits, OwnCommitsLanded, Rebased, Squashed, Trailer};
 use orchestrate_testkit::histories::{Story, Style, TrailerPlace};
 
-use crate::case::{BLOCKED, BRANCH, COMMITTED, Expected, MAIN, READY, Scene, TASK, in_progress, landed, reverted, unknown};
+use crate::case::{
+    BLOCKED, BRANCH, COMMITTED, Expected, MAIN, READY, Scene, TASK, in_progress, landed, reverted, unknown,
+};
 
 const BOTH: &str = "refs/heads/planwright/alpha/task-1-2";
 
 fn story(style: Style, trailer: TrailerPlace) -> Story<'static> {
-    Story { base: MAIN, branch: BOTH, task: TASK, style, trailer }
+    Story {
+        base: MAIN,
+        branch: BOTH,
+        task: TASK,
+        style,
+        trailer,
+    }
 }
 
 #[track_caller]
@@ -35,7 +43,11 @@ fn a_branch_of_two_tasks_lands_both_however_it_lands() {
     ] {
         let scene = Scene::new();
         let _ = story(style, TrailerPlace::Nowhere).tell(&scene.history.here);
-        are(&scene, [("1", landed(row)), ("2", landed(row)), ("3", READY)], &format!("{style:?}"));
+        are(
+            &scene,
+            [("1", landed(row)), ("2", landed(row)), ("3", READY)],
+            &format!("{style:?}"),
+        );
     }
 }
 
@@ -45,9 +57,17 @@ fn a_trailer_of_one_task_is_none_of_the_other() {
     for (style, row) in [(Style::MergeCommit, OwnCommitsLanded), (Style::Squash, Squashed)] {
         let scene = Scene::new();
         let _ = story(style, TrailerPlace::Last).tell(&scene.history.here);
-        are(&scene, [("1", landed(Trailer)), ("2", landed(row)), ("3", READY)], &format!("{style:?}"));
+        are(
+            &scene,
+            [("1", landed(Trailer)), ("2", landed(row)), ("3", READY)],
+            &format!("{style:?}"),
+        );
         scene.history.here.delete(BOTH);
-        are(&scene, [("1", landed(Trailer)), ("2", READY), ("3", READY)], &format!("{style:?}, deleted"));
+        are(
+            &scene,
+            [("1", landed(Trailer)), ("2", READY), ("3", READY)],
+            &format!("{style:?}, deleted"),
+        );
     }
 }
 
@@ -77,9 +97,17 @@ fn two_branches_of_one_task_are_both_heard() {
     scene.history.here.branch(BOTH, scene.history.here.tip(MAIN));
     let _ = scene.work(BOTH, "both");
     let waits = in_progress(OwnCommits, Committed);
-    are(&scene, [("1", landed(OwnCommitsLanded)), ("2", waits), ("3", READY)], "both");
+    are(
+        &scene,
+        [("1", landed(OwnCommitsLanded)), ("2", waits), ("3", READY)],
+        "both",
+    );
     scene.history.here.delete(BRANCH);
-    are(&scene, [("1", waits), ("2", waits), ("3", BLOCKED)], "one of them is gone");
+    are(
+        &scene,
+        [("1", waits), ("2", waits), ("3", BLOCKED)],
+        "one of them is gone",
+    );
 }
 
 #[test]
@@ -90,9 +118,17 @@ fn what_needs_a_task_waits_for_its_landing_alone() {
     Scene::story(Style::MergeCommit, TrailerPlace::Nowhere).work(&scene.history.here);
     are(&scene, [("1", COMMITTED), ("2", READY), ("3", BLOCKED)], "committed");
     let landing = Scene::story(Style::MergeCommit, TrailerPlace::Nowhere).land(&scene.history.here);
-    are(&scene, [("1", landed(OwnCommitsLanded)), ("2", READY), ("3", READY)], "landed");
+    are(
+        &scene,
+        [("1", landed(OwnCommitsLanded)), ("2", READY), ("3", READY)],
+        "landed",
+    );
     let _ = scene.history.here.revert(MAIN, landing).expect("it is reverted");
-    are(&scene, [("1", reverted(OwnCommitsLanded)), ("2", READY), ("3", BLOCKED)], "reverted");
+    are(
+        &scene,
+        [("1", reverted(OwnCommitsLanded)), ("2", READY), ("3", BLOCKED)],
+        "reverted",
+    );
     assert_eq!(both.branch, BOTH);
 }
 

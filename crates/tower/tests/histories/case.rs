@@ -37,20 +37,36 @@ enum Word {
 }
 
 /// Nothing holds it.
-pub(crate) const READY: Expected = Expected { word: Word::Ready, row: None, reason: "" };
+pub(crate) const READY: Expected = Expected {
+    word: Word::Ready,
+    row: None,
+    reason: "",
+};
 /// It waits for what it depends on.
-pub(crate) const BLOCKED: Expected = Expected { word: Word::Blocked, row: None, reason: "" };
+pub(crate) const BLOCKED: Expected = Expected {
+    word: Word::Blocked,
+    row: None,
+    reason: "",
+};
 /// Its branch has commits that are not on base.
 pub(crate) const COMMITTED: Expected = in_progress(Row::OwnCommits, ProgressKind::Committed);
 
 /// It has landed, as that row shows.
 pub(crate) const fn landed(row: Row) -> Expected {
-    Expected { word: Word::Landed, row: Some(row), reason: "" }
+    Expected {
+        word: Word::Landed,
+        row: Some(row),
+        reason: "",
+    }
 }
 
 /// Something holds it, as that row shows.
 pub(crate) const fn in_progress(row: Row, kind: ProgressKind) -> Expected {
-    Expected { word: Word::InProgress(kind), row: Some(row), reason: "" }
+    Expected {
+        word: Word::InProgress(kind),
+        row: Some(row),
+        reason: "",
+    }
 }
 
 /// What that row shows landed was undone.
@@ -60,12 +76,20 @@ pub(crate) const fn reverted(row: Row) -> Expected {
 
 /// It cannot be told, for that reason.
 pub(crate) const fn unknown(reason: &'static str) -> Expected {
-    Expected { word: Word::Unknown, row: None, reason }
+    Expected {
+        word: Word::Unknown,
+        row: None,
+        reason,
+    }
 }
 
 /// There is no base, for that reason.
 pub(crate) const fn refused(reason: &'static str) -> Expected {
-    Expected { word: Word::Refused, row: None, reason }
+    Expected {
+        word: Word::Refused,
+        row: None,
+        reason,
+    }
 }
 
 impl Expected {
@@ -101,13 +125,21 @@ impl Scene {
     }
 
     pub(crate) fn story(style: Style, trailer: TrailerPlace) -> Story<'static> {
-        Story { base: MAIN, branch: BRANCH, task: TASK, style, trailer }
+        Story {
+            base: MAIN,
+            branch: BRANCH,
+            task: TASK,
+            style,
+            trailer,
+        }
     }
 
     /// Commits something of a unit on a branch; `name` tells it from other work.
     pub(crate) fn work(&self, branch: &str, name: &str) -> orchestrate_testkit::histories::Oid {
         let path = format!("work/{name}.txt");
-        self.history.here.commit(branch, &[(&path, name)], &format!("work on {name}\n"))
+        self.history
+            .here
+            .commit(branch, &[(&path, name)], &format!("work on {name}\n"))
     }
 
     pub(crate) fn world(&self) -> RealWorld {
@@ -133,9 +165,10 @@ impl Scene {
                 let (word, reason) = match &report.state {
                     TaskState::Landed { .. } => (Word::Landed, String::new()),
                     TaskState::InProgress(progress) => (Word::InProgress(progress.kind), progress.detail.clone()),
-                    TaskState::Unknown(why) => {
-                        (Word::Unknown, format!("{why} ({})", why.hint.as_deref().unwrap_or_default()))
-                    }
+                    TaskState::Unknown(why) => (
+                        Word::Unknown,
+                        format!("{why} ({})", why.hint.as_deref().unwrap_or_default()),
+                    ),
                     TaskState::Ready => (Word::Ready, String::new()),
                     TaskState::Blocked { .. } => (Word::Blocked, String::new()),
                 };
@@ -167,10 +200,17 @@ pub(crate) fn check(cases: &[Case]) {
         .filter_map(|case| {
             let mut scene = Scene::new();
             (case.build)(&mut scene);
-            scene.differs("1", case.expected).map(|how| format!("{}: {how}", case.name))
+            scene
+                .differs("1", case.expected)
+                .map(|how| format!("{}: {how}", case.name))
         })
         .collect();
-    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+    assert!(
+        differences.is_empty(),
+        "{} differ:\n{}",
+        differences.len(),
+        differences.join("\n")
+    );
 }
 
 /// The bundle: tasks 1 and 2, and task 3, which needs task 1.

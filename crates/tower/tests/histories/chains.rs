@@ -23,15 +23,51 @@ struct Line {
 }
 
 const TABLE: [Line; 9] = [
-    Line { style: Style::MergeCommit, kept: OWN, kept_trailer: TRAILER },
-    Line { style: Style::FastForward, kept: OWN, kept_trailer: TRAILER },
-    Line { style: Style::Squash, kept: [WAITS[0], WAITS[1]], kept_trailer: [WAITS[0], landed(Trailer)] },
-    Line { style: Style::Rebase, kept: OWN, kept_trailer: TRAILER },
-    Line { style: Style::Picked, kept: [WAITS[0], WAITS[2]], kept_trailer: [WAITS[0], landed(Trailer)] },
-    Line { style: Style::Octopus, kept: OWN, kept_trailer: TRAILER },
-    Line { style: Style::Foxtrot, kept: OWN, kept_trailer: TRAILER },
-    Line { style: Style::MergedFirst, kept: OWN, kept_trailer: TRAILER },
-    Line { style: Style::MergedFirstSquashed, kept: [WAITS[0], WAITS[1]], kept_trailer: [WAITS[0], landed(Trailer)] },
+    Line {
+        style: Style::MergeCommit,
+        kept: OWN,
+        kept_trailer: TRAILER,
+    },
+    Line {
+        style: Style::FastForward,
+        kept: OWN,
+        kept_trailer: TRAILER,
+    },
+    Line {
+        style: Style::Squash,
+        kept: [WAITS[0], WAITS[1]],
+        kept_trailer: [WAITS[0], landed(Trailer)],
+    },
+    Line {
+        style: Style::Rebase,
+        kept: OWN,
+        kept_trailer: TRAILER,
+    },
+    Line {
+        style: Style::Picked,
+        kept: [WAITS[0], WAITS[2]],
+        kept_trailer: [WAITS[0], landed(Trailer)],
+    },
+    Line {
+        style: Style::Octopus,
+        kept: OWN,
+        kept_trailer: TRAILER,
+    },
+    Line {
+        style: Style::Foxtrot,
+        kept: OWN,
+        kept_trailer: TRAILER,
+    },
+    Line {
+        style: Style::MergedFirst,
+        kept: OWN,
+        kept_trailer: TRAILER,
+    },
+    Line {
+        style: Style::MergedFirstSquashed,
+        kept: [WAITS[0], WAITS[1]],
+        kept_trailer: [WAITS[0], landed(Trailer)],
+    },
 ];
 
 /// Returns what a person reverts to undo a landing: its one commit, or each commit that it brought, the newest first.

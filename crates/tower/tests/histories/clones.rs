@@ -12,7 +12,10 @@ const SHALLOW: crate::case::Expected = unknown("git fetch --unshallow");
 fn others(scene: &Scene, count: usize) {
     for number in 0..count {
         let path = format!("others/{number}.txt");
-        let _ = scene.history.here.commit(MAIN, &[(&path, "other\n")], "somebody else's work\n");
+        let _ = scene
+            .history
+            .here
+            .commit(MAIN, &[(&path, "other\n")], "somebody else's work\n");
     }
 }
 
@@ -124,7 +127,10 @@ const CASES: &[Case] = &[
         |scene| {
             scene.history.add_origin();
             Scene::story(Style::Squash, TrailerPlace::Nowhere).work(&scene.history.here);
-            let _ = scene.history.origin().commit(MAIN, &[("theirs.txt", "theirs\n")], "their work\n");
+            let _ = scene
+                .history
+                .origin()
+                .commit(MAIN, &[("theirs.txt", "theirs\n")], "their work\n");
             scene.history.fetch();
         },
         COMMITTED,
@@ -162,7 +168,7 @@ const CASES: &[Case] = &[
         COMMITTED.because("origin's task-1"),
     ),
     case(
-        "a branch of another clone without work says nothing",
+        "a branch of another clone without work cannot be told from one that landed",
         |scene| {
             scene.history.add_origin();
             let origin = scene.history.origin();

@@ -25,7 +25,10 @@ const KEPT: Table = [
     (Style::Octopus, [OWN, TRAILER, OWN, OWN, OWN, OWN]),
     (Style::Foxtrot, [OWN, TRAILER, TRAILER, OWN, OWN, OWN]),
     (Style::MergedFirst, [OWN, TRAILER, OWN, OWN, OWN, OWN]),
-    (Style::MergedFirstSquashed, [SQUASH, TRAILER, TRAILER, SQUASH, SQUASH, SQUASH]),
+    (
+        Style::MergedFirstSquashed,
+        [SQUASH, TRAILER, TRAILER, SQUASH, SQUASH, SQUASH],
+    ),
 ];
 
 /// The branch is gone, or was made anew without work: only a trailer can tell.
@@ -38,34 +41,91 @@ const GONE: Table = [
     (Style::Octopus, [READY, TRAILER, READY, READY, READY, READY]),
     (Style::Foxtrot, [READY, TRAILER, TRAILER, READY, READY, READY]),
     (Style::MergedFirst, [READY, TRAILER, READY, READY, READY, READY]),
-    (Style::MergedFirstSquashed, [READY, TRAILER, TRAILER, READY, READY, READY]),
+    (
+        Style::MergedFirstSquashed,
+        [READY, TRAILER, TRAILER, READY, READY, READY],
+    ),
 ];
 
 /// The branch was made anew, and has new work.
 const NEW_WORK: Table = [
-    (Style::MergeCommit, [COMMITTED, TRAILER, COMMITTED, COMMITTED, COMMITTED, COMMITTED]),
-    (Style::FastForward, [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED]),
-    (Style::Squash, [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED]),
-    (Style::Rebase, [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED]),
-    (Style::Picked, [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED]),
-    (Style::Octopus, [COMMITTED, TRAILER, COMMITTED, COMMITTED, COMMITTED, COMMITTED]),
-    (Style::Foxtrot, [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED]),
-    (Style::MergedFirst, [COMMITTED, TRAILER, COMMITTED, COMMITTED, COMMITTED, COMMITTED]),
-    (Style::MergedFirstSquashed, [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED]),
+    (
+        Style::MergeCommit,
+        [COMMITTED, TRAILER, COMMITTED, COMMITTED, COMMITTED, COMMITTED],
+    ),
+    (
+        Style::FastForward,
+        [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED],
+    ),
+    (
+        Style::Squash,
+        [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED],
+    ),
+    (
+        Style::Rebase,
+        [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED],
+    ),
+    (
+        Style::Picked,
+        [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED],
+    ),
+    (
+        Style::Octopus,
+        [COMMITTED, TRAILER, COMMITTED, COMMITTED, COMMITTED, COMMITTED],
+    ),
+    (
+        Style::Foxtrot,
+        [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED],
+    ),
+    (
+        Style::MergedFirst,
+        [COMMITTED, TRAILER, COMMITTED, COMMITTED, COMMITTED, COMMITTED],
+    ),
+    (
+        Style::MergedFirstSquashed,
+        [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED],
+    ),
 ];
 
 /// The branch is left at origin only, without a reflog: where it started is known to nobody, so its commits are nobody's
 /// own. What is not contained in base waits.
 const AT_ORIGIN: Table = [
-    (Style::MergeCommit, [NO_START, TRAILER, NO_START, NO_START, NO_START, NO_START]),
-    (Style::FastForward, [NO_START, TRAILER, TRAILER, NO_START, NO_START, NO_START]),
-    (Style::Squash, [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED]),
-    (Style::Rebase, [NO_START, TRAILER, TRAILER, NO_START, NO_START, NO_START]),
-    (Style::Picked, [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED]),
-    (Style::Octopus, [NO_START, TRAILER, NO_START, NO_START, NO_START, NO_START]),
-    (Style::Foxtrot, [NO_START, TRAILER, TRAILER, NO_START, NO_START, NO_START]),
-    (Style::MergedFirst, [NO_START, TRAILER, NO_START, NO_START, NO_START, NO_START]),
-    (Style::MergedFirstSquashed, [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED]),
+    (
+        Style::MergeCommit,
+        [NO_START, TRAILER, NO_START, NO_START, NO_START, NO_START],
+    ),
+    (
+        Style::FastForward,
+        [NO_START, TRAILER, TRAILER, NO_START, NO_START, NO_START],
+    ),
+    (
+        Style::Squash,
+        [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED],
+    ),
+    (
+        Style::Rebase,
+        [NO_START, TRAILER, TRAILER, NO_START, NO_START, NO_START],
+    ),
+    (
+        Style::Picked,
+        [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED],
+    ),
+    (
+        Style::Octopus,
+        [NO_START, TRAILER, NO_START, NO_START, NO_START, NO_START],
+    ),
+    (
+        Style::Foxtrot,
+        [NO_START, TRAILER, TRAILER, NO_START, NO_START, NO_START],
+    ),
+    (
+        Style::MergedFirst,
+        [NO_START, TRAILER, NO_START, NO_START, NO_START, NO_START],
+    ),
+    (
+        Style::MergedFirstSquashed,
+        [COMMITTED, TRAILER, TRAILER, COMMITTED, COMMITTED, COMMITTED],
+    ),
 ];
 
 /// Before anything lands, a trailer on the branch is only a promise, and the branch is work.
@@ -83,7 +143,12 @@ fn check(table: &Table, before: fn(&mut Scene), after: fn(&mut Scene)) {
             differences.extend(difference.map(|how| format!("{style:?}, trailer {trailer:?}: {how}")));
         }
     }
-    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+    assert!(
+        differences.is_empty(),
+        "{} differ:\n{}",
+        differences.len(),
+        differences.join("\n")
+    );
 }
 
 fn nothing(_: &mut Scene) {}
