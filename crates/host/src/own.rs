@@ -35,7 +35,7 @@ pub(crate) fn commits(
             Observed::Absent(Why::new("the reflog does not tell how it came to be where it is"))
         };
     };
-    since(repository, tip, start, &read.made, base)
+    since(repository, tip, start, &read, base)
         .unwrap_or_else(|error| Observed::Unknown(why("cannot walk the branch", &error)))
 }
 
@@ -45,12 +45,15 @@ struct Life {
     start: Option<Oid>,
     /// Every commit that was made on it, moved away from or not.
     made: BTreeSet<Oid>,
+    /// Every rebase of it: where it came to, and what it was put onto.
+    rebased: Vec<(Oid, Oid)>,
 }
 
 fn read(repository: &Repository, reference: &str, recorded: Option<Oid>) -> Result<Life, git2::Error> {
     let mut life = Life {
         start: None,
         made: BTreeSet::new(),
+        rebased: Vec::new(),
     };
     // Reading a reflog that is not there would make an empty one.
     if !repository.reference_has_log(reference)? {
@@ -67,7 +70,11 @@ fn read(repository: &Repository, reference: &str, recorded: Option<Oid>) -> Resu
                 continue;
             }
             Entry::Move => Some(entry.id_new()),
-            Entry::RebasedOnto(commit) => Some(Oid::from_str(commit)?),
+            Entry::RebasedOnto(commit) => {
+                let onto = Oid::from_str(commit)?;
+                life.rebased.push((entry.id_new(), onto));
+                Some(onto)
+            }
             Entry::Other => None,
         };
         if !decided {
@@ -85,50 +92,61 @@ fn since(
     repository: &Repository,
     tip: Oid,
     start: Oid,
-    made: &BTreeSet<Oid>,
+    life: &Life,
     base: &Base,
 ) -> Result<Observed<Vec<CommitId>>, git2::Error> {
-    let own = between(repository, tip, &[start])?;
-    if own.is_empty() {
-        return left_on_base(repository, tip, made, base).map(Observed::Known);
-    }
+    let mut own = between(repository, tip, &[start])?;
     let line = first_parents(repository, tip, start)?;
-    let merges = |id: &&Oid| {
-        repository
-            .find_commit(**id)
-            .is_ok_and(|commit| commit.parent_count() > 1)
-    };
-    let count = line.iter().filter(merges).count();
-    if count == 0 {
-        return Ok(Observed::Known(own));
+    let merges = line.iter().filter(|id| !is_work(repository, **id)).count();
+    if merges > 0 {
+        let mut hidden = beside(repository, tip, &line, base)?;
+        hidden.push(start);
+        own = between(repository, tip, &hidden)?;
     }
-    if count == line.len() {
+    let left = left_on_base(repository, tip, &own, life, base)?;
+    if left.is_empty() && !line.is_empty() && merges == line.len() {
         return Ok(Observed::Unknown(Why::new("it has nothing but merges")));
     }
-    let mut hidden = beside(repository, tip, &line, base)?;
-    hidden.push(start);
-    between(repository, tip, &hidden).map(Observed::Known)
+    own.extend(left);
+    Ok(Observed::Known(own))
 }
 
-/// Returns the commits that were made on the branch before it was moved to where it has none, and that are there: a landed
-/// branch that is pulled or reset to base has still landed.
+/// Returns whether a commit is there and is no merge.
+fn is_work(repository: &Repository, commit: Oid) -> bool {
+    repository
+        .find_commit(commit)
+        .is_ok_and(|found| found.parent_count() < 2)
+}
+
+/// Returns the commits that were made on the branch before it was moved, and that are on base, of a branch that is on base
+/// itself: one that has landed and was then pulled, reset or rebased has still landed, and what was undone of it is still
+/// undone.
 fn left_on_base(
     repository: &Repository,
     tip: Oid,
-    made: &BTreeSet<Oid>,
+    own: &[CommitId],
+    life: &Life,
     base: &Base,
 ) -> Result<Vec<CommitId>, git2::Error> {
-    if made.is_empty() || !is_on(repository, tip, base)? {
-        return Ok(Vec::new());
+    let mut made = life.made.clone();
+    for (rebased, onto) in &life.rebased {
+        // What was moved away from long ago may have been pruned; then base does not hold it.
+        if let Ok(commits) = between(repository, *rebased, &[*onto]) {
+            for commit in commits {
+                made.insert(oid(&commit)?);
+            }
+        }
+    }
+    for commit in own {
+        made.remove(&oid(commit)?);
     }
     let mut left = Vec::new();
+    if made.is_empty() || !is_on(repository, tip, base)? {
+        return Ok(left);
+    }
     for commit in made {
-        // What was moved away from long ago may have been pruned; then base does not hold it.
-        let is_work = repository
-            .find_commit(*commit)
-            .is_ok_and(|found| found.parent_count() < 2);
-        if is_work && is_on(repository, *commit, base)? {
-            left.push(commit_id(*commit)?);
+        if is_work(repository, commit) && is_on(repository, commit, base)? {
+            left.push(commit_id(commit)?);
         }
     }
     Ok(left)
@@ -149,7 +167,7 @@ fn is_on(repository: &Repository, commit: Oid, base: &Base) -> Result<bool, git2
 }
 
 /// Returns the commits from the tip back to the start, each one's first parent next.
-fn first_parents(repository: &Repository, tip: Oid, start: Oid) -> Result<BTreeSet<Oid>, git2::Error> {
+fn first_parents(repository: &Repository, tip: Oid, start: Oid) -> Result<Vec<Oid>, git2::Error> {
     let mut walk = repository.revwalk()?;
     walk.simplify_first_parent()?;
     walk.push(tip)?;
@@ -157,9 +175,9 @@ fn first_parents(repository: &Repository, tip: Oid, start: Oid) -> Result<BTreeS
     walk.collect()
 }
 
-/// Returns what base was merged with the branch from: the other parents of the merges that brought it to base. What lies
-/// behind them came from base, though the branch merged it too.
-fn beside(repository: &Repository, tip: Oid, line: &BTreeSet<Oid>, base: &Base) -> Result<Vec<Oid>, git2::Error> {
+/// Returns what base was when the branch first came to it: the other parents of the merge that brought it. What lies behind
+/// them came from base, though the branch merged it too.
+fn beside(repository: &Repository, tip: Oid, line: &[Oid], base: &Base) -> Result<Vec<Oid>, git2::Error> {
     let mut walk = repository.revwalk()?;
     for end in ends(base) {
         walk.push(oid(end)?)?;
@@ -172,5 +190,16 @@ fn beside(repository: &Repository, tip: Oid, line: &BTreeSet<Oid>, base: &Base) 
             beside.extend(parents.into_iter().filter(|parent| !line.contains(parent)));
         }
     }
-    Ok(beside)
+    // A base that had some of the branch already cannot tell what is whose.
+    let mut pure = Vec::new();
+    for commit in beside {
+        let has_some = match line.last() {
+            Some(oldest) => repository.graph_descendant_of(commit, *oldest)?,
+            None => false,
+        };
+        if !has_some {
+            pure.push(commit);
+        }
+    }
+    Ok(pure)
 }

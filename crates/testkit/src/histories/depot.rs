@@ -254,6 +254,31 @@ impl Depot {
         self.found(commit).parent_id(0).expect("its first parent")
     }
 
+    /// Returns all commits of the tips.
+    ///
+    /// # Panics
+    /// When one of them is not there.
+    #[must_use]
+    pub fn history_of(&self, tips: &[Oid]) -> Vec<Oid> {
+        let mut walk = self.git.revwalk().expect("a walk");
+        for tip in tips {
+            walk.push(*tip).expect("a tip");
+        }
+        walk.map(|id| id.expect("a commit")).collect()
+    }
+
+    /// Returns the files below a directory that a commit adds by itself: a merge and a revert of a revert add none.
+    #[must_use]
+    pub fn added_by(&self, commit: Oid, directory: &str) -> BTreeSet<String> {
+        let found = self.found(commit);
+        let is_revert = found.message_bytes().starts_with(b"Revert ");
+        if is_revert || found.parent_count() != 1 {
+            return BTreeSet::new();
+        }
+        let before = self.files(self.parent(commit), directory);
+        self.files(commit, directory).difference(&before).cloned().collect()
+    }
+
     /// Returns the paths of all files of a commit below a directory.
     ///
     /// # Panics

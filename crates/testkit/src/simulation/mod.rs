@@ -34,5 +34,6 @@ mod world;
 
 pub use driver::{Tower, TowerEnd, run_many, run_schedule};
 pub use law::{Law, Violation};
+pub use random::Random;
 pub use scenario::{Faults, LawScope, RunnerRules, Scenario};
 pub use statistics::{RunReport, Statistics};

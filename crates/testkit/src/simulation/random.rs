@@ -2,16 +2,17 @@
 
 /// A seeded generator.
 #[derive(Debug, Clone)]
-pub(super) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
     /// Returns the generator of a seed.
-    pub(super) fn new(seed: u64) -> Self {
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
     }
 
     /// Returns the next 64 bits.
-    pub(super) fn bits(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,29 +21,29 @@ impl Random {
     }
 
     /// Returns a number below `bound`; 0 when the bound is 0.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub fn below(&mut self, bound: usize) -> usize {
         let bound = u64::try_from(bound).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.bits() % bound).unwrap_or_default()
     }
 
     /// Returns a number from `low` up to and including `high`.
-    pub(super) fn between(&mut self, low: usize, high: usize) -> usize {
+    pub fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
     /// Returns a number of seconds from `low` up to and including `high`.
-    pub(super) fn seconds(&mut self, low: i64, high: i64) -> i64 {
+    pub fn seconds(&mut self, low: i64, high: i64) -> i64 {
         let width = u64::try_from(high.saturating_sub(low)).unwrap_or_default() + 1;
         low + i64::try_from(self.bits() % width).unwrap_or_default()
     }
 
     /// Returns true in `per_mille` of 1000 cases.
-    pub(super) fn chance(&mut self, per_mille: u32) -> bool {
+    pub fn chance(&mut self, per_mille: u32) -> bool {
         per_mille > 0 && self.bits() % 1000 < u64::from(per_mille)
     }
 
     /// Returns 16 bytes, for a nonce.
-    pub(super) fn sixteen(&mut self) -> [u8; 16] {
+    pub fn sixteen(&mut self) -> [u8; 16] {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.bits().to_be_bytes());
         bytes[8..].copy_from_slice(&self.bits().to_be_bytes());
