@@ -95,20 +95,21 @@ fn since(
     life: &Life,
     base: &Base,
 ) -> Result<Observed<Vec<CommitId>>, git2::Error> {
-    let mut own = between(repository, tip, &[start])?;
+    let own = between(repository, tip, &[start])?;
+    if own.is_empty() {
+        return left_on_base(repository, tip, life, base).map(Observed::Known);
+    }
     let line = first_parents(repository, tip, start)?;
     let merges = line.iter().filter(|id| !is_work(repository, **id)).count();
-    if merges > 0 {
-        let mut hidden = beside(repository, tip, &line, base)?;
-        hidden.push(start);
-        own = between(repository, tip, &hidden)?;
+    if merges == 0 {
+        return Ok(Observed::Known(own));
     }
-    let left = left_on_base(repository, tip, &own, life, base)?;
-    if left.is_empty() && !line.is_empty() && merges == line.len() {
+    if merges == line.len() {
         return Ok(Observed::Unknown(Why::new("it has nothing but merges")));
     }
-    own.extend(left);
-    Ok(Observed::Known(own))
+    let mut hidden = beside(repository, tip, &line, base)?;
+    hidden.push(start);
+    between(repository, tip, &hidden).map(Observed::Known)
 }
 
 /// Returns whether a commit is there and is no merge.
@@ -118,16 +119,9 @@ fn is_work(repository: &Repository, commit: Oid) -> bool {
         .is_ok_and(|found| found.parent_count() < 2)
 }
 
-/// Returns the commits that were made on the branch before it was moved, and that are on base, of a branch that is on base
-/// itself: one that has landed and was then pulled, reset or rebased has still landed, and what was undone of it is still
-/// undone.
-fn left_on_base(
-    repository: &Repository,
-    tip: Oid,
-    own: &[CommitId],
-    life: &Life,
-    base: &Base,
-) -> Result<Vec<CommitId>, git2::Error> {
+/// Returns the commits that were made on the branch before it was moved to where it has none, and that are on base: a
+/// branch that has landed and was then pulled, reset or rebased has still landed.
+fn left_on_base(repository: &Repository, tip: Oid, life: &Life, base: &Base) -> Result<Vec<CommitId>, git2::Error> {
     let mut made = life.made.clone();
     for (rebased, onto) in &life.rebased {
         // What was moved away from long ago may have been pruned; then base does not hold it.
@@ -136,9 +130,6 @@ fn left_on_base(
                 made.insert(oid(&commit)?);
             }
         }
-    }
-    for commit in own {
-        made.remove(&oid(commit)?);
     }
     let mut left = Vec::new();
     if made.is_empty() || !is_on(repository, tip, base)? {

@@ -2,14 +2,12 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 
 use super::landing::{landed_unless_undone, reverts, unseen};
 use crate::answer::{Answer, Finding, Progress, ProgressKind};
 use crate::evidence::{BranchFacts, BranchSide, Evidence};
-use crate::identifier::{CommitId, TaskId, Unit, UnitName};
+use crate::identifier::{TaskId, Unit, UnitName};
 use crate::observed::{Observed, Why};
-use crate::revert::Reverts;
 use crate::words::count;
 
 /// Row 3: all of them are on base.
@@ -63,11 +61,15 @@ fn landed(task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence) 
     match &facts.own {
         Observed::Known(own) if own.is_empty() => Answer::No(format!("task-{unit} has no own commits")),
         Observed::Known(own) => match reverts(evidence) {
-            Ok(reverts) => {
-                let by = undone_by(task, own, reverts, evidence);
-                let detail = format!("{} of task-{unit} on {base}", count(own.len(), "own commit"));
-                landed_unless_undone(task, evidence, by, (facts.tip.clone(), detail))
-            }
+            Ok(reverts) => landed_unless_undone(
+                task,
+                evidence,
+                own.iter().find_map(|commit| reverts.commits.get(commit)),
+                (
+                    facts.tip.clone(),
+                    format!("{} of task-{unit} on {base}", count(own.len(), "own commit")),
+                ),
+            ),
             Err(why) => Answer::Unknown(why.clone()),
         },
         Observed::Absent(why) => contained(
@@ -82,18 +84,6 @@ fn landed(task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence) 
             evidence,
             &format!("which commits are its own cannot be told ({why})"),
         ),
-    }
-}
-
-/// Returns the revert that counts: one that undoes an own commit. What a person wants done again is as if it had never
-/// been, where there is other work.
-fn undone_by<'a>(task: &TaskId, own: &[CommitId], reverts: &'a Reverts, evidence: &Evidence) -> Option<&'a CommitId> {
-    let undone: Vec<&CommitId> = own.iter().filter_map(|commit| reverts.commits.get(commit)).collect();
-    let is_wanted = |by: &CommitId| evidence.redo.get(task).is_some_and(|wanted| wanted.contains(by));
-    let unwanted = undone.iter().find(|by| !is_wanted(by));
-    match unwanted {
-        None if undone.len() < own.len() => None,
-        by => by.or(undone.first()).copied(),
     }
 }
 

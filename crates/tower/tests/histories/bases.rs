@@ -130,7 +130,7 @@ const CASES: &[Case] = &[
             scene
                 .history
                 .here
-                .branch("refs/heads/master", scene.history.here.tip(MAIN))
+                .branch("refs/heads/master", scene.history.here.tip(MAIN));
         },
         refused("it could be any of main, master"),
     ),

@@ -67,7 +67,7 @@ const MERGED: &[Case] = &[
             hub.says(
                 "1",
                 vec![with(merged(4, SOMEWHERE, SOMEWHERE), "mergeCommit", Value::Null)],
-            )
+            );
         },
         PR,
     ),
@@ -239,7 +239,7 @@ const NOT_MERGED: &[Case] = &[
             hub.says(
                 "1",
                 vec![with(merged(4, SOMEWHERE, SOMEWHERE), "baseRefName", json!("release"))],
-            )
+            );
         },
         READY,
     ),
@@ -275,7 +275,7 @@ const NOT_MERGED: &[Case] = &[
                     "headRepositoryOwner",
                     Value::Null,
                 )],
-            )
+            );
         },
         unknown("the repository of its head is gone"),
     ),
@@ -521,7 +521,7 @@ const UNANSWERED: &[Case] = &[
         |hub| {
             hub.fails(Failure::Errors(
                 json!([{ "message": "went wrong", "path": ["repository", "unit0"] }]),
-            ))
+            ));
         },
         unknown("went wrong"),
     ),
@@ -530,7 +530,7 @@ const UNANSWERED: &[Case] = &[
         |hub| {
             hub.fails(Failure::Errors(
                 json!([{ "message": "went wrong", "path": ["repository", "unit0"] }]),
-            ))
+            ));
         },
         READY,
     )

@@ -152,7 +152,7 @@ fn land_here(universe: &mut Universe, random: &mut Random, unit: usize) -> Optio
     let (style, trailer) = (style(random), random.chance(350));
     let here = &universe.history.here;
     let (task, branch) = (universe.works[unit].task, universe.works[unit].branch.clone());
-    let tip = here.find(&branch)?;
+    let mut tip = here.find(&branch)?;
     let before = here.tip(MAIN);
     let name = format!("alpha/{task}");
     let story = story(&branch, &name, style);
@@ -164,6 +164,7 @@ fn land_here(universe: &mut Universe, random: &mut Random, unit: usize) -> Optio
         universe.works[unit].life += 1;
         let main = pieces(here, before, task);
         universe.works[unit].start.extend(main);
+        tip = here.tip(&branch);
     }
     let life = universe.works[unit].life;
     let Some(after) = after else {
