@@ -1,12 +1,17 @@
 //! One history, what is expected of it, and how it is looked at.
 
+use std::time::Duration;
+
 use camino::Utf8PathBuf;
+use orchestrate_core::declaration::Declarations;
 use orchestrate_core::derive::{ProgressKind, Row, TaskState};
+use orchestrate_core::fetch::FetchTerms;
 use orchestrate_core::identifier::{BaseName, SpecId, TaskId};
 use orchestrate_host::world::{RealWorld, WorldSettings};
 use orchestrate_spec::{Bundle, BundleFiles, FileText};
 use orchestrate_testkit::bundle::BundleFixture;
 use orchestrate_testkit::histories::{History, Story, Style, TrailerPlace};
+use orchestrate_tower::fetch::FetchRequest;
 use orchestrate_tower::preflight::whole_bundle;
 use orchestrate_tower::step::{StepRequest, Survey, survey};
 
@@ -240,6 +245,18 @@ pub(crate) fn request(base_branch: Option<BaseName>) -> StepRequest {
         stale_lock_minutes: 15,
         stale_marker_seconds: 900,
         base_branch,
+        declarations: Declarations::default(),
+        fetch: FetchRequest {
+            terms: FetchTerms {
+                fresh_seconds: 0,
+                attempts: 1,
+                attempt_limit: Duration::ZERO,
+                pause: Duration::ZERO,
+                future_is_fresh: false,
+            },
+            park_after: 3,
+        },
         dry_run: true,
+        unattended: true,
     }
 }

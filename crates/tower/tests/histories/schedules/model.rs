@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use orchestrate_core::derive::{SpecState, TaskState, derive};
 use orchestrate_core::identifier::{CommitId, TaskId, Unit};
 use orchestrate_core::observed::{Observed, Why};
-use orchestrate_core::pull_request::{Checks, PullRequest, PullRequestState, PullRequests};
+use orchestrate_core::pull_request::{Checks, PullRequest, PullRequestState, PullRequests, Shown};
 use orchestrate_core::world::World;
 use orchestrate_host::world::{RealWorld, WorldSettings};
 use orchestrate_spec::Bundle;
@@ -141,6 +141,7 @@ impl Universe {
             base: &base,
             stale_marker_seconds: 900,
             asked: Some(asked),
+            beside: false,
         };
         derive(&graph, &gather(&self.world, &question))
     }
@@ -215,6 +216,7 @@ impl Universe {
                 head_owner: Some("o".to_owned()),
                 head: commit(proposal.head),
                 checks: Checks::None,
+                shown: Shown::default(),
             });
             (Unit::parse(work.task).expect("a unit"), Observed::Known(all.collect()))
         });
@@ -224,6 +226,8 @@ impl Universe {
             asked: self.world.now(),
             by_unit: found.collect(),
             relations: BTreeMap::new(),
+            beside: BTreeMap::new(),
+            requests: 1,
         }
     }
 }
