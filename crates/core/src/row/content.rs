@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::landing::{landed_unless_undone, reverts, unseen};
 use crate::answer::Answer;
-use crate::content::Content;
+use crate::content::{Content, comparable};
 use crate::evidence::Evidence;
 use crate::identifier::{CommitId, TaskId, Unit};
 use crate::observed::Observed;
@@ -55,11 +55,16 @@ fn ask(
     for (unit, content) in evidence.content.iter().filter(|(unit, _)| unit.contains(task)) {
         let answer = match content {
             Observed::Known(content) => landing(unit, content).map_or_else(
+<<<<<<< HEAD
                 || match unseen(evidence) {
                     Some(why) => Answer::Unknown(why.clone()),
                     None => Answer::No(format!("task-{unit}: {no}")),
                 },
                 |(on_base, detail)| landed(task, evidence, &on_base, detail),
+=======
+                || Answer::No(format!("task-{unit}: {no}")),
+                |(on_base, detail)| landed(task, unit, evidence, (&on_base, detail)),
+>>>>>>> 4607a53 (fix(core): what a branch landed and had undone is undone, though the rest of it was squashed)
             ),
             Observed::Absent(why) => Answer::No(format!("not asked: {}", why.reason)),
             Observed::Unknown(why) => Answer::Unknown(why.clone()),
@@ -73,13 +78,26 @@ fn ask(
     result
 }
 
-fn landed(task: &TaskId, evidence: &Evidence, on_base: &[CommitId], detail: String) -> Answer {
+/// What of the branch came to base before and was undone there is still undone, whatever came later.
+fn landed(task: &TaskId, unit: &Unit, evidence: &Evidence, (on_base, detail): (&[CommitId], String)) -> Answer {
     match reverts(evidence) {
         Ok(reverts) => {
-            let by = on_base.iter().find_map(|commit| reverts.commits.get(commit));
+            let mut counted = on_base.iter().chain(own_commits(unit, evidence));
+            let by = counted.find_map(|commit| reverts.commits.get(commit));
             let commit = on_base.last().unwrap_or(&evidence.base.commit).clone();
             landed_unless_undone(task, evidence, by, (commit, detail))
         }
         Err(why) => Answer::Unknown(why.clone()),
+    }
+}
+
+fn own_commits<'a>(unit: &Unit, evidence: &'a Evidence) -> &'a [CommitId] {
+    let Observed::Known(branches) = &evidence.branches else {
+        return &[];
+    };
+    let facts = branches.get(unit).and_then(|all| comparable(all));
+    match facts.map(|facts| &facts.own) {
+        Some(Observed::Known(own)) => own,
+        Some(Observed::Absent(_) | Observed::Unknown(_)) | None => &[],
     }
 }

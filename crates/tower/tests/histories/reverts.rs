@@ -347,6 +347,18 @@ const WHAT_COMES_AFTER: &[Case] = &[
         landed(OwnCommitsLanded),
     ),
     case(
+        "the first part of a branch was merged and reverted, and the second was squashed",
+        |scene| {
+            let here = &scene.history.here;
+            let landing = Scene::story(Style::MergeCommit, TrailerPlace::Nowhere).tell(here);
+            let _ = scene.work(BRANCH, "second");
+            let tip = here.tip(BRANCH);
+            let _ = here.revert(MAIN, landing).expect("it is reverted");
+            let _ = here.squash(MAIN, tip, "the second part\n").expect("it is squashed");
+        },
+        COMMITTED,
+    ),
+    case(
         "a person wants it again",
         |scene| {
             let landing = squashed(scene, &with_trailer("part 1"));

@@ -130,6 +130,7 @@ fn note(
         let word = brought.is_empty().then_some(after);
         landings.push(Landing {
             needed: brought,
+            at_origin,
             word,
             trailer: true,
             life,
@@ -140,6 +141,7 @@ fn note(
         let trailer = said || promised;
         landings.push(Landing {
             needed: whole,
+            at_origin,
             word: None,
             trailer,
             life,

@@ -31,6 +31,8 @@ pub(super) struct Proposal {
 pub(super) struct Landing {
     /// What must be on base for it to stand.
     pub(super) needed: Pieces,
+    /// Whether it was made at origin.
+    pub(super) at_origin: bool,
     /// The commit that says so by a trailer although it brings nothing: then it is a person's word that counts.
     pub(super) word: Option<Oid>,
     /// Whether its trailer came to base.
@@ -182,9 +184,18 @@ impl Universe {
             || (forge && work.proposals.iter().any(merged_unseen))
     }
 
-    /// Returns whether something of the unit came to base by two commits, picked and merged for example. A revert names one of
-    /// them: then what it leaves standing is not for the content to say.
+    /// Returns whether something of the unit came to base by two commits, picked and merged for example, or merged here and at
+    /// origin. A revert names one of them: then what it leaves standing is not for the content to say.
     fn came_twice(&self, work: &Work) -> bool {
+        let merged_twice = work.landings.iter().enumerate().any(|(index, landing)| {
+            let later = work.landings.iter().skip(index + 1);
+            later
+                .filter(|later| later.at_origin != landing.at_origin)
+                .any(|later| !later.needed.is_disjoint(&landing.needed))
+        });
+        if merged_twice {
+            return true;
+        }
         let here = &self.history.here;
         let mut added: BTreeMap<String, BTreeSet<Oid>> = BTreeMap::new();
         for commit in here.history_of(&self.ends()) {
