@@ -115,9 +115,9 @@ fn a_printed_command_works_once() {
     check!(sandbox, sandbox.shell(&command), @r"
         exit 4
         --- out
-        refused a worker holds the lease of [SANDBOX]/repository/.claude/worktrees/alpha-task-1 (pid [PID] since [TIME])
+        refused a worker holds the lease of [SANDBOX]/repository/.claude/worktrees/alpha-task-1 (pid [PID])
         --- err
-        run-worker: not started: a worker holds the lease of [SANDBOX]/repository/.claude/worktrees/alpha-task-1 (pid [PID] since [TIME])
+        run-worker: not started: a worker holds the lease of [SANDBOX]/repository/.claude/worktrees/alpha-task-1 (pid [PID])
         hint: let it end, or stop it; a unit has one worker
         ");
     let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(10);

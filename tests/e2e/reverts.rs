@@ -250,8 +250,14 @@ fn wanted_work_is_done_again_from_base() {
         .exits(4)
         .says("it holds the work that was reverted")
         .says("git worktree remove .claude/worktrees/alpha-task-1");
+    // Nobody sat before it, so what stands in the way is written down until a person says that it is gone.
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(0)
+        .says("nothing to dispatch: 0 tasks have landed, 1 are parked");
     let _ = sandbox.git(&["worktree", "remove", ".claude/worktrees/alpha-task-1"]);
     let _ = sandbox.git(&["branch", "--quiet", "-d", "planwright/alpha/task-1"]);
+    let _ = sandbox.orchestrate(&["unpark", "specs/alpha", "1"]).exits(0);
     sandbox.act_commit("1", "feat: better work\n\nPlanwright-Task: alpha/1\n");
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
     sandbox.wait_for_worker("alpha", "1");

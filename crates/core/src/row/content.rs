@@ -55,16 +55,11 @@ fn ask(
     for (unit, content) in evidence.content.iter().filter(|(unit, _)| unit.contains(task)) {
         let answer = match content {
             Observed::Known(content) => landing(unit, content).map_or_else(
-<<<<<<< HEAD
                 || match unseen(evidence) {
                     Some(why) => Answer::Unknown(why.clone()),
                     None => Answer::No(format!("task-{unit}: {no}")),
                 },
-                |(on_base, detail)| landed(task, evidence, &on_base, detail),
-=======
-                || Answer::No(format!("task-{unit}: {no}")),
                 |(on_base, detail)| landed(task, unit, evidence, (&on_base, detail)),
->>>>>>> 4607a53 (fix(core): what a branch landed and had undone is undone, though the rest of it was squashed)
             ),
             Observed::Absent(why) => Answer::No(format!("not asked: {}", why.reason)),
             Observed::Unknown(why) => Answer::Unknown(why.clone()),
@@ -95,7 +90,7 @@ fn own_commits<'a>(unit: &Unit, evidence: &'a Evidence) -> &'a [CommitId] {
     let Observed::Known(branches) = &evidence.branches else {
         return &[];
     };
-    let facts = branches.get(unit).and_then(|all| comparable(all));
+    let facts = branches.by_unit.get(unit).and_then(|all| comparable(all));
     match facts.map(|facts| &facts.own) {
         Some(Observed::Known(own)) => own,
         Some(Observed::Absent(_) | Observed::Unknown(_)) | None => &[],

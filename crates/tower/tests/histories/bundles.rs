@@ -149,13 +149,14 @@ fn branches_of_other_names_hold_nothing() {
     }
 }
 
-/// Law L4: a branch that is there and cannot be read is not one that is not there.
+/// Laws L4 and L12: a branch that is there and cannot be read is not one that is not there, and it holds its own task
+/// alone.
 #[test]
-fn a_branch_that_cannot_be_read_makes_its_bundle_unknown() {
+fn a_branch_that_cannot_be_read_makes_its_task_unknown() {
     let scene = Scene::new();
     let directory = scene.history.here.git.path().join("refs/heads/planwright/alpha");
     std::fs::create_dir_all(&directory).expect("a directory is made");
     std::fs::write(directory.join("task-1"), "torn").expect("a file is written");
-    let cannot = unknown("cannot read the task branches");
-    are(&scene, [("1", cannot), ("2", cannot), ("3", cannot)], "torn");
+    let cannot = unknown("refs/heads/planwright/alpha/task-1 is there and names no commit");
+    are(&scene, [("1", cannot), ("2", READY), ("3", BLOCKED)], "torn");
 }
