@@ -16,7 +16,7 @@ use crate::pull_request::PullRequests;
 use crate::record::dispatch::DispatchRecord;
 use crate::record::launch::LaunchRecord;
 use crate::revert::Reverts;
-use crate::time::Timestamp;
+use crate::time::{CommitTime, Timestamp};
 
 /// Which rule named the base (architecture §6, "Base and start"). HEAD and `init.defaultBranch` never do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,7 +147,7 @@ pub struct Evidence {
     /// Our own records by unit.
     pub records: Observed<BTreeMap<Unit, UnitRecords>>,
     /// When the commits were committed that a row may name. One that is missing shows no age.
-    pub times: BTreeMap<CommitId, Timestamp>,
+    pub times: BTreeMap<CommitId, CommitTime>,
     /// The reverts after which a person wants a task done again. What cannot be read is not wanted.
     pub redo: BTreeMap<TaskId, BTreeSet<CommitId>>,
     /// The age at which a readable marker without a record of ours stops holding, in seconds.

@@ -9,6 +9,7 @@ extern crate alloc;
 mod answer;
 mod branch;
 mod chains;
+pub mod completion;
 pub mod content;
 mod decision;
 pub mod declaration;

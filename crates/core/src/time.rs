@@ -50,6 +50,25 @@ impl Timestamp {
     }
 }
 
+/// When a commit was committed, and by which clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CommitTime {
+    /// The instant.
+    pub at: Timestamp,
+    /// How far the committer's zone is ahead of UTC.
+    pub offset_minutes: i32,
+}
+
+impl CommitTime {
+    /// Returns the day in the committer's zone, as `YYYY-MM-DD`.
+    #[must_use]
+    pub fn day(self) -> String {
+        let offset = i64::from(self.offset_minutes).saturating_mul(60);
+        let local = Timestamp(self.at.0.saturating_add(offset)).to_string();
+        local.chars().take_while(|character| *character != 'T').collect()
+    }
+}
+
 impl fmt::Display for Timestamp {
     /// RFC 3339 in UTC, as in `2026-11-29T17:31:58Z`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,6 +97,19 @@ impl<'de> serde::Deserialize<'de> for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_is_the_committers() {
+        let day = |seconds, offset_minutes| {
+            let at = Timestamp::from_seconds(seconds);
+            CommitTime { at, offset_minutes }.day()
+        };
+        // 2026-11-29T23:30:00Z
+        assert_eq!(
+            [day(1_795_995_000, 0), day(1_795_995_000, 60), day(1_795_995_000, -1440)],
+            ["2026-11-29", "2026-11-30", "2026-11-28"]
+        );
+    }
 
     #[test]
     fn ages_are_for_people() {

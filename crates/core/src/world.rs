@@ -19,7 +19,7 @@ use crate::place::{BundleFile, Place};
 use crate::process::{Liveness, ProcessIdentity};
 use crate::pull_request::PullRequests;
 use crate::record::dispatch::DispatchRecord;
-use crate::time::Timestamp;
+use crate::time::{CommitTime, Timestamp};
 
 /// An effect or a required look that failed, or that reported so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -198,7 +198,7 @@ pub trait World {
     /// the answer are empty.
     fn pull_requests(&self, spec: &SpecId, units: &BTreeSet<Unit>) -> Observed<PullRequests>;
     /// Returns when the commits were committed. One that cannot be read is left out: times are shown and decide nothing.
-    fn commit_times(&self, commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, Timestamp>;
+    fn commit_times(&self, commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, CommitTime>;
     /// Returns how the commits of a tip that are not on base compare with base by what they change.
     fn content(&self, tip: &CommitId, base: &Base) -> Observed<Content>;
     /// Returns whether `ancestor` is `descendant` or one of its ancestors.

@@ -7,7 +7,7 @@ use orchestrate_core::evidence::{Base, BranchFacts, BranchSide, History};
 use orchestrate_core::identifier::{CommitId, SpecId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::BundleFile;
-use orchestrate_core::time::Timestamp;
+use orchestrate_core::time::{CommitTime, Timestamp};
 use orchestrate_core::world::{Branches, Fault, Race};
 
 use crate::files::FULL_DISK_HINT;
@@ -54,10 +54,15 @@ pub(crate) fn history(
 }
 
 /// Returns when the commits were committed; those that cannot be read are left out.
-pub(crate) fn commit_times(repository: &Repository, commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, Timestamp> {
+pub(crate) fn commit_times(repository: &Repository, commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, CommitTime> {
     let time = |commit: &CommitId| {
         let found = repository.find_commit(oid(commit).ok()?).ok()?;
-        Some((commit.clone(), Timestamp::from_seconds(found.time().seconds())))
+        let when = found.committer().when();
+        let time = CommitTime {
+            at: Timestamp::from_seconds(when.seconds()),
+            offset_minutes: when.offset_minutes(),
+        };
+        Some((commit.clone(), time))
     };
     commits.iter().filter_map(time).collect()
 }
@@ -333,17 +338,4 @@ fn raced(name: &UnitName, result: Result<(), git2::Error>) -> Result<Race, Fault
 pub(crate) fn primary_branch(common: &camino::Utf8Path) -> std::io::Result<Option<String>> {
     let head = std::fs::read_to_string(common.join("HEAD"))?;
     Ok(head.trim_end().strip_prefix("ref: ").map(str::to_owned))
-}
-
-impl crate::repository::Repository {
-    /// Returns the day on which a commit was committed, in its committer's zone, as `YYYY-MM-DD`; nothing when it
-    /// cannot be read.
-    #[must_use]
-    pub fn committer_date(&self, commit: &CommitId) -> Option<String> {
-        let commit = self.git.find_commit(oid(commit).ok()?).ok()?;
-        let when = commit.committer().when();
-        let local = when.seconds() + i64::from(when.offset_minutes()) * 60;
-        let text = Timestamp::from_seconds(local).to_string();
-        text.get(..10).map(str::to_owned)
-    }
 }

@@ -13,7 +13,7 @@ use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
 use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner};
-use orchestrate_core::time::Timestamp;
+use orchestrate_core::time::{CommitTime, Timestamp};
 use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned, WorktreeFacts, World};
 
 use crate::base::{self, BaseQuestion};
@@ -155,7 +155,7 @@ impl World for RealWorld {
         forge::pull_requests(&self.repository, &self.settings.forge, (spec, units), self.now())
     }
 
-    fn commit_times(&self, commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, Timestamp> {
+    fn commit_times(&self, commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, CommitTime> {
         git::commit_times(&self.repository.git, commits)
     }
 

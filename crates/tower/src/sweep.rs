@@ -138,15 +138,15 @@ fn look(world: &dyn World, request: &StepRequest, seen: Seen<'_>, notes: &mut Ve
     Found {
         orphans,
         finished,
-        placed: placement_of(world, seen, notes),
+        placed: placement_of(seen, notes),
     }
 }
 
-fn placement_of(world: &dyn World, seen: Seen<'_>, notes: &mut Vec<String>) -> Option<Placed> {
+fn placement_of(seen: Seen<'_>, notes: &mut Vec<String>) -> Option<Placed> {
     if seen.bundle.version == FormatVersion::Two {
         return None;
     }
-    match place(world, seen.texts, seen.survey) {
+    match place(seen.texts, seen.survey) {
         Ok(placed) => (!placed.files.is_empty()).then_some(placed),
         Err(refused) => {
             notes.push(format!(

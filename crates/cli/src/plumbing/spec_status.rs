@@ -1,7 +1,9 @@
 //! `spec-status <spec-dir>` (`contract/core.md §9.2`): the status of a bundle and of its tasks, for people.
 
 use camino::Utf8Path;
+use orchestrate_core::completion::{Completion, completion};
 use orchestrate_core::derive::{TaskReport, TaskState};
+use orchestrate_core::evidence::Evidence;
 use orchestrate_core::graph::{Parking, ParkingPlace};
 use orchestrate_core::identifier::{TaskId, printable};
 use orchestrate_core::observed::Observed;
@@ -9,12 +11,10 @@ use orchestrate_spec::{Bundle, FormatVersion, Status};
 use orchestrate_tower::preflight::read_bundle;
 use orchestrate_tower::step::{Survey, survey};
 
-use super::state::Completion;
 use super::{FAIL_CLOSED, open, state};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::session::Session;
 
 /// The evidence could not be read: no state is claimed.
 const DEGRADED: u8 = 3;
@@ -50,7 +50,7 @@ pub(crate) fn run(directory: &Utf8Path, environment: &Environment, printer: &mut
         print_degraded(&survey, &why, printer);
         return Ok(DEGRADED);
     }
-    print_tasks(&bundle, &survey, &session, printer);
+    print_tasks(&bundle, &survey, printer);
     print_notes(&bundle, &survey, printer);
     if bundle.status == Status::Ready {
         printer.line(&format!("bundle status: {} (derived)", derived(&survey)));
@@ -71,7 +71,7 @@ fn print_degraded(survey: &Survey, why: &str, printer: &mut Printer) {
     }
 }
 
-fn print_tasks(bundle: &Bundle, survey: &Survey, session: &Session, printer: &mut Printer) {
+fn print_tasks(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
     for task in &survey.graph.tasks {
         let Some(report) = survey.state.tasks.get(&task.id) else {
             continue;
@@ -92,23 +92,23 @@ fn print_tasks(bundle: &Bundle, survey: &Survey, session: &Session, printer: &mu
                 }
             }
             None => {
-                let merged = merged(report, &task.id, survey, session);
+                let merged = merged(&task.id, report, &survey.evidence);
                 printer.line(&format!("task {} {word}{merged} ({evidence})", task.id));
             }
         }
     }
 }
 
-fn merged(report: &TaskReport, task: &TaskId, survey: &Survey, session: &Session) -> String {
-    match state::completion(report, task, survey, session) {
+fn merged(task: &TaskId, report: &TaskReport, evidence: &Evidence) -> String {
+    match completion(task, report, evidence) {
         Some(Completion {
             pull_request: Some(number),
-            date,
-        }) => format!(" · PR #{number} merged {date}"),
+            day,
+        }) => format!(" · PR #{number} merged {day}"),
         Some(Completion {
             pull_request: None,
-            date,
-        }) => format!(" · merged {date}"),
+            day,
+        }) => format!(" · merged {day}"),
         None => String::new(),
     }
 }

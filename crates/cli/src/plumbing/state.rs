@@ -2,8 +2,8 @@
 
 use camino::Utf8Path;
 
-use orchestrate_core::derive::{ProgressKind, Row, TaskReport, TaskState, merged_pull_request_of, pull_request_of};
-use orchestrate_core::evidence::BranchSide;
+use orchestrate_core::completion::completion;
+use orchestrate_core::derive::{ProgressKind, Row, TaskReport, TaskState, pull_request_of};
 use orchestrate_core::identifier::TaskId;
 use orchestrate_core::observed::Observed;
 use orchestrate_core::pull_request::PullRequestState;
@@ -15,21 +15,20 @@ use super::{FAIL_CLOSED, open};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::printer::Printer;
-use crate::session::Session;
 
 pub(crate) fn run(directory: &Utf8Path, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
     let (session, spec) = open(directory, environment, printer)?;
     let refuse = |failure: Failure| failure.with_exit(FAIL_CLOSED);
     let (bundle, _) = read_bundle(&session.world, &spec).map_err(|reasons| refuse(reasons.into()))?;
     let survey = survey(&session.world, &session.request(spec, true), &bundle).map_err(|fault| refuse(fault.into()))?;
-    print(&bundle, &survey, &session, printer);
+    print(&bundle, &survey, printer);
     if let Observed::Unknown(why) = &survey.evidence.pull_requests {
         printer.talk(&format!("orchestrate-state: {why}"));
     }
     Ok(0)
 }
 
-fn print(bundle: &Bundle, survey: &Survey, session: &Session, printer: &mut Printer) {
+fn print(bundle: &Bundle, survey: &Survey, printer: &mut Printer) {
     if let Observed::Known(history) = &survey.evidence.history {
         for value in &history.refused {
             printer.record(&["refused", "Planwright-Task", value]);
@@ -54,11 +53,11 @@ fn print(bundle: &Bundle, survey: &Survey, session: &Session, printer: &mut Prin
         if contradicts(report, &task.id, survey) {
             printer.record(&["contradiction", task.id.as_str(), CONTRADICTION]);
         }
-        if let Some(completion) = completion(report, &task.id, survey, session) {
+        if let Some(completion) = completion(&task.id, report, &survey.evidence) {
             let number = completion
                 .pull_request
                 .map_or_else(String::new, |number| number.to_string());
-            printer.record(&["completion", task.id.as_str(), &number, &completion.date]);
+            printer.record(&["completion", task.id.as_str(), &number, &completion.day]);
         }
     }
 }
@@ -77,39 +76,6 @@ pub(super) fn contradicts(report: &TaskReport, task: &TaskId, survey: &Survey) -
     by_git
         && matches!(report.state, TaskState::Landed { .. })
         && pull_request_of(task, &survey.evidence).is_some_and(|found| is_open(&found.state))
-}
-
-/// When a task was completed, and by which pull request.
-pub(super) struct Completion {
-    pub(super) pull_request: Option<u64>,
-    /// As `YYYY-MM-DD`.
-    pub(super) date: String,
-}
-
-/// Returns what is known of a completion (`contract/core.md §4.7`): the merged pull request and its day, else the day of
-/// the tip of the branch that is still here, else nothing.
-pub(super) fn completion(report: &TaskReport, task: &TaskId, survey: &Survey, session: &Session) -> Option<Completion> {
-    if !matches!(report.state, TaskState::Landed { .. }) {
-        return None;
-    }
-    if let Some(found) = merged_pull_request_of(task, &survey.evidence)
-        && let Some(merged) = found.shown.merged
-    {
-        let date = merged.to_string().get(..10)?.to_owned();
-        return Some(Completion {
-            pull_request: Some(found.number),
-            date,
-        });
-    }
-    let Observed::Known(branches) = &survey.evidence.branches else {
-        return None;
-    };
-    let mut here = branches.by_unit.iter().filter(|(unit, _)| unit.contains(task));
-    let tip = here.find_map(|(_, all)| all.iter().find(|facts| facts.side == BranchSide::Local))?;
-    Some(Completion {
-        pull_request: None,
-        date: session.world.repository().committer_date(&tip.tip)?,
-    })
 }
 
 /// Returns what could not be read: the forge, or what a task's state needs.

@@ -134,6 +134,6 @@ fn waiting(_task: &TaskId, unit: &Unit, facts: &BranchFacts, evidence: &Evidence
             branch_of(unit, evidence),
             evidence.base.name
         )),
-        at: evidence.times.get(&facts.tip).copied(),
+        at: evidence.times.get(&facts.tip).map(|time| time.at),
     }))
 }

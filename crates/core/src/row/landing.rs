@@ -18,7 +18,7 @@ pub(super) fn landed_unless_undone(
     (commit, detail): (CommitId, String),
 ) -> Answer {
     let Some(by) = by else {
-        let at = evidence.times.get(&commit).copied();
+        let at = evidence.times.get(&commit).map(|time| time.at);
         return Answer::Yes(Finding::Landed { commit, detail, at });
     };
     if evidence.redo.get(task).is_some_and(|wanted| wanted.contains(by)) {
@@ -27,7 +27,7 @@ pub(super) fn landed_unless_undone(
     Answer::Undone {
         landing: detail,
         by: by.clone(),
-        at: evidence.times.get(by).copied(),
+        at: evidence.times.get(by).map(|time| time.at),
     }
 }
 

@@ -241,7 +241,7 @@ fn beyond(unit: &Unit, pull_request: &PullRequest, facts: &BranchFacts, evidence
             facts.tip.short()
         ),
         hint: Some("land what came after the merge, or delete it from the branch".to_string()),
-        at: evidence.times.get(&facts.tip).copied(),
+        at: evidence.times.get(&facts.tip).map(|time| time.at),
     }))
 }
 

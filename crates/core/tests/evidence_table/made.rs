@@ -13,7 +13,7 @@ use orchestrate_core::pull_request::{Checks, PullRequest, PullRequestState, Pull
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::revert::Reverts;
-use orchestrate_core::time::Timestamp;
+use orchestrate_core::time::{CommitTime, Timestamp};
 
 use crate::answers::{Branch, Changes, Claim, Forge, Head, Trailer, Worker};
 
@@ -311,15 +311,19 @@ pub(crate) fn evidence(forge: Forge, trailer: Trailer, branch: Branch, worker: W
         markers,
         content: content(branch),
         records,
-        times: BTreeMap::from([
-            (commit('b'), Timestamp::from_seconds(NOW - 40)),
-            (commit('d'), Timestamp::from_seconds(NOW - 50)),
-        ]),
+        times: BTreeMap::from([(commit('b'), committed(NOW - 40)), (commit('d'), committed(NOW - 50))]),
         redo: if trailer == Trailer::RevertedAndWanted {
             BTreeMap::from([(task(), BTreeSet::from([commit('7')]))])
         } else {
             BTreeMap::new()
         },
         stale_marker_seconds: STALE_AFTER,
+    }
+}
+
+fn committed(seconds: i64) -> CommitTime {
+    CommitTime {
+        at: Timestamp::from_seconds(seconds),
+        offset_minutes: 0,
     }
 }

@@ -11,7 +11,7 @@ use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
 use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::DispatchRecord;
-use orchestrate_core::time::Timestamp;
+use orchestrate_core::time::{CommitTime, Timestamp};
 use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned, WorktreeFacts, World};
 
 use super::call::{Pause, SimulatedWorld};
@@ -103,7 +103,7 @@ impl World for SimulatedWorld<'_> {
         })
     }
 
-    fn commit_times(&self, _commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, Timestamp> {
+    fn commit_times(&self, _commits: &BTreeSet<CommitId>) -> BTreeMap<CommitId, CommitTime> {
         // Times are shown and decide nothing: a schedule looks at none.
         BTreeMap::new()
     }

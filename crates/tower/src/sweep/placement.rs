@@ -1,15 +1,12 @@
 //! The stored placement and status of format version 1, from the derived state (`contract/core.md §8.2, §8.3`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use orchestrate_core::derive::{Row, TaskReport, TaskState};
-use orchestrate_core::evidence::{BranchSide, Evidence};
-use orchestrate_core::identifier::{CommitId, TaskId, Unit};
-use orchestrate_core::observed::Observed;
+use orchestrate_core::completion::{Completion, completion};
+use orchestrate_core::derive::{TaskReport, TaskState};
+use orchestrate_core::evidence::Evidence;
+use orchestrate_core::identifier::TaskId;
 use orchestrate_core::place::BundleFile;
-use orchestrate_core::pull_request::{PullRequest, PullRequestState};
-use orchestrate_core::time::Timestamp;
-use orchestrate_core::world::World;
 use orchestrate_spec::placement::{self, PlacementError, Stamp, Standing, derived_status, with_stored_status};
 use orchestrate_spec::{BundleTexts, Date, Status};
 
@@ -30,8 +27,8 @@ pub struct Placed {
 ///
 /// # Errors
 /// Why `tasks.md` is left as it is.
-pub fn place(world: &dyn World, texts: &BundleTexts, survey: &Survey) -> Result<Placed, PlacementError> {
-    let standings = standings(world, survey);
+pub fn place(texts: &BundleTexts, survey: &Survey) -> Result<Placed, PlacementError> {
+    let standings = standings(survey);
     let mut placed = store_status(texts, &standings);
     placed.texts.tasks = placement::place(&placed.texts.tasks, &standings)?;
     Ok(with_changed(placed, texts))
@@ -39,8 +36,8 @@ pub fn place(world: &dyn World, texts: &BundleTexts, survey: &Survey) -> Result<
 
 /// Returns the bundle with the stored status that follows from where its blocks stand; nothing where it has no task.
 #[must_use]
-pub fn place_status(world: &dyn World, texts: &BundleTexts, survey: &Survey) -> Placed {
-    with_changed(store_status(texts, &standings(world, survey)), texts)
+pub fn place_status(texts: &BundleTexts, survey: &Survey) -> Placed {
+    with_changed(store_status(texts, &standings(survey)), texts)
 }
 
 fn with_changed(mut placed: Placed, before: &BundleTexts) -> Placed {
@@ -91,11 +88,10 @@ fn store_status(texts: &BundleTexts, standings: &BTreeMap<TaskId, Standing>) -> 
     placed
 }
 
-fn standings(world: &dyn World, survey: &Survey) -> BTreeMap<TaskId, Standing> {
-    let times = world.commit_times(&datable(&survey.evidence));
+fn standings(survey: &Survey) -> BTreeMap<TaskId, Standing> {
     let standing = |(task, report): (&TaskId, &TaskReport)| {
         let standing = match &report.state {
-            TaskState::Landed { .. } => Standing::Completed(stamp(task, report, &survey.evidence, &times)),
+            TaskState::Landed { .. } => Standing::Completed(stamp(task, report, &survey.evidence)),
             TaskState::InProgress(_) => Standing::InProgress,
             TaskState::Unknown(_) => Standing::Unknown,
             TaskState::Ready | TaskState::Blocked { .. } => Standing::Open,
@@ -105,75 +101,10 @@ fn standings(world: &dyn World, survey: &Survey) -> BTreeMap<TaskId, Standing> {
     survey.state.tasks.iter().map(standing).collect()
 }
 
-/// When a task landed (`contract/core.md §4.7`): its merged pull request with the day of its commit, else the day of its
-/// branch's last commit, else nothing that is known.
-fn stamp(
-    task: &TaskId,
-    report: &TaskReport,
-    evidence: &Evidence,
-    times: &BTreeMap<CommitId, Timestamp>,
-) -> Option<Stamp> {
-    let day = |commit: &CommitId| times.get(commit).and_then(|at| date_of(*at));
-    let merged = merged_pull_request(task, evidence)
-        .filter(|_| report.decided_by == Some(Row::MergedPullRequest))
-        .and_then(|(number, commit)| {
-            let merged = day(&commit)?;
-            Some(Stamp {
-                pull_request: Some(number),
-                merged,
-            })
-        });
-    merged.or_else(|| {
-        let merged = day(local_tip(task, evidence)?)?;
-        Some(Stamp {
-            pull_request: None,
-            merged,
-        })
+fn stamp(task: &TaskId, report: &TaskReport, evidence: &Evidence) -> Option<Stamp> {
+    let Completion { pull_request, day } = completion(task, report, evidence)?;
+    Some(Stamp {
+        pull_request,
+        merged: Date::parse(&day)?,
     })
-}
-
-fn date_of(at: Timestamp) -> Option<Date> {
-    Date::parse(at.to_string().get(..10)?)
-}
-
-fn merged_pull_request(task: &TaskId, evidence: &Evidence) -> Option<(u64, CommitId)> {
-    let Observed::Known(answer) = &evidence.pull_requests else {
-        return None;
-    };
-    let of_task = answer.by_unit.iter().filter(|(unit, _)| unit.contains(task));
-    let known = of_task.filter_map(|(_, found)| match found {
-        Observed::Known(found) => Some(found.iter()),
-        Observed::Absent(_) | Observed::Unknown(_) => None,
-    });
-    let merged = |request: &PullRequest| match &request.state {
-        PullRequestState::Merged(Some(commit)) => Some((request.number, commit.clone())),
-        PullRequestState::Merged(None) | PullRequestState::Open { .. } | PullRequestState::Closed => None,
-    };
-    known.flatten().find_map(merged)
-}
-
-fn local_tip<'a>(task: &TaskId, evidence: &'a Evidence) -> Option<&'a CommitId> {
-    let Observed::Known(branches) = &evidence.branches else {
-        return None;
-    };
-    let facts = branches.by_unit.get(&Unit::single(task.clone()))?;
-    let local = facts.iter().find(|facts| facts.side == BranchSide::Local)?;
-    Some(&local.tip)
-}
-
-/// Returns the commits by which a completion may be dated.
-fn datable(evidence: &Evidence) -> BTreeSet<CommitId> {
-    let mut commits = BTreeSet::new();
-    if let Observed::Known(branches) = &evidence.branches {
-        commits.extend(branches.by_unit.values().flatten().map(|facts| facts.tip.clone()));
-    }
-    if let Observed::Known(answer) = &evidence.pull_requests {
-        let tasks = answer.by_unit.keys().flat_map(Unit::tasks);
-        commits.extend(
-            tasks
-                .filter_map(|task| merged_pull_request(task, evidence))
-                .map(|(_, commit)| commit),
-        );
-    }
-    commits
 }

@@ -65,8 +65,8 @@ pub fn reconcile(
     }
     let survey = survey(&*world, request, &bundle)?;
     let placed = match scope {
-        Scope::Placement => place(&*world, &mended, &survey)?,
-        Scope::Status => place_status(&*world, &mended, &survey),
+        Scope::Placement => place(&mended, &survey)?,
+        Scope::Status => place_status(&mended, &survey),
     };
     refuse_other_content(&bundle.spec, &mended, &placed.texts).map_err(ReconcileError::Unread)?;
     let placed = Placed {
