@@ -63,6 +63,9 @@ fn the_history_of_a_partial_clone_is_complete() {
     let _ = sandbox.commit_all("one\n\nPlanwright-Task: alpha/1\n");
     let _ = sandbox.git(&["push", "--quiet", "origin", "main"]);
     let clone = sandbox.clone_origin("partial", &["--filter=blob:none"]);
+    // As git writes it, and wrote it before.
+    let _ = sandbox.git_in(&clone, &["config", "core.repositoryFormatVersion", "1"]);
+    let _ = sandbox.git_in(&clone, &["config", "extensions.partialClone", "origin"]);
     let (state, value) = state_in(&sandbox, &clone, "1");
     assert!(state.starts_with("landed: trailer in "), "{state}");
     assert!(value["history"]["incomplete"].is_null(), "{value}");

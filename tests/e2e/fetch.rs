@@ -395,6 +395,7 @@ fn a_partial_clone_gets_what_the_gate_compares_from_origin() {
         &["config", "uploadpack.allowFilter", "true"],
     );
     let clone = sandbox.clone_origin("clone", &["--filter=blob:none", "--no-checkout"]);
+    let _ = sandbox.git_in(&clone, &["config", "extensions.partialClone", "origin"]);
     let _ = sandbox.git_in(&clone, &["checkout", "--quiet", "main"]);
     // A later commit of the same spec, whose texts are only at origin.
     let text = sandbox.read("specs/alpha/kickoff-brief.md");

@@ -32,6 +32,7 @@ use crate::printer::Printer;
 #[must_use]
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
+    orchestrate_host::library::set_up();
     let mut printer = Printer::new(arguments.format());
     let result = Environment::read().and_then(|environment| commands::run(arguments, &environment, &mut printer));
     match result {

@@ -19,6 +19,7 @@ mod history;
 pub mod identity;
 pub mod layout;
 pub mod lease;
+pub mod library;
 pub mod overlay;
 mod own;
 pub mod process;

@@ -8,6 +8,7 @@ use orchestrate_core::identifier::UnitName;
 use orchestrate_core::world::Fault;
 
 use crate::layout::Layout;
+use crate::library;
 
 /// A repository and where its files lie.
 pub struct Repository {
@@ -37,6 +38,7 @@ pub struct Registration {
 /// # Errors
 /// When there is none, or one of a kind that is not supported: bare, SHA-256, reftable, owned by somebody else.
 pub fn discover(start: &Utf8Path) -> Result<Repository, Fault> {
+    library::set_up();
     let operation = "cannot open the repository";
     let git = git2::Repository::discover(start).map_err(|error| open_fault(operation, start, &error))?;
     let common = utf8(operation, git.commondir())?;

@@ -25,7 +25,7 @@ use crate::history::Memory;
 use crate::process::{self, DetachedStart, Handshake};
 use crate::repository::{self, Repository};
 use crate::window::Windows;
-use crate::{checkout, clock, content, files, identity, lease, promised, worktree};
+use crate::{checkout, clock, content, files, identity, lease, library, promised, worktree};
 
 /// How long a worker runner may take to say that it holds the lease.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
@@ -63,9 +63,7 @@ impl RealWorld {
     /// # Errors
     /// When there is no repository that can be used, or this process cannot be identified.
     pub fn open(start: &Utf8Path, settings: WorldSettings) -> Result<Self, Fault> {
-        // An object is hashed when it is stored, and git checks it when it is packed; to hash each again at each reading
-        // costs more than all else.
-        git2::opts::strict_hash_verification(false);
+        library::set_up();
         let mut repository = repository::discover(start)?;
         repository.layout.marker_override.clone_from(&settings.marker_directory);
         Ok(Self {
