@@ -141,6 +141,8 @@ fn origins_head_names_the_base_known_here_or_asked_for() {
     assert_eq!(would(), "trunk", "asked for, and kept");
     let _ = sandbox.git(&["remote", "set-head", "origin", "--auto"]);
     let _ = sandbox.git(&["remote", "set-url", "origin", "/no/such/place"]);
+    // Without an answer of origin no unit is fenced.
+    sandbox.configure("dispatch_fence: off\n");
     assert_eq!(would(), "trunk", "known here");
     let _ = sandbox.git(&["remote", "set-head", "origin", "--delete"]);
     assert_eq!(would(), "trunk", "still kept");

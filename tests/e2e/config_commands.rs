@@ -71,6 +71,7 @@ fn every_key_is_listed_with_its_origin() {
         dispatch_backend_per_spec  {}            core           built-in defaults:[LINE]
         command_backend            []            core           built-in defaults:[LINE]
         base_branch                (empty)       core           built-in defaults:[LINE]
+        dispatch_fence             auto          core           built-in defaults:[LINE]
         max_parallel_units         5             repo-tracked   [SANDBOX]/repository/.claude/planwright.yml:2
         prefer_units               []            core           built-in defaults:[LINE]
         bundle_units               []            core           built-in defaults:[LINE]
@@ -109,6 +110,7 @@ fn a_bad_line_costs_its_key_and_is_named() {
         dispatch_backend_per_spec  {}            core           built-in defaults:[LINE]
         command_backend            []            core           built-in defaults:[LINE]
         base_branch                main          machine-local  [SANDBOX]/repository/.claude/planwright.local.yml:6
+        dispatch_fence             auto          core           built-in defaults:[LINE]
         max_parallel_units         5             repo-tracked   [SANDBOX]/repository/.claude/planwright.yml:2
         prefer_units               []            core           built-in defaults:[LINE]
         bundle_units               []            core           built-in defaults:[LINE]
@@ -147,7 +149,7 @@ fn a_name_that_is_no_key_is_answered_with_the_one_that_was_meant() {
         .exits(2)
         .says("not a configuration key");
     let _ = sandbox
-        .orchestrate(&["config", "get", "dispatch_fence"])
+        .orchestrate(&["config", "get", "allocation_petition"])
         .exits(1)
         .says("does not read it");
     let _ = sandbox

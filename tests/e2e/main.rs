@@ -19,6 +19,7 @@ mod disks;
 mod doctrine;
 mod documents;
 mod evidence;
+mod fence;
 mod fetch;
 mod forge;
 mod gate;

@@ -1,8 +1,12 @@
 //! The command line's grammar. Plain data: nothing is looked up or decided here.
 
+mod fence;
+
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use orchestrate_core::graph::ParkingPlace;
+
+pub(crate) use fence::{FenceFeedback, FencePlace, FenceSweeper, FenceVerb};
 
 /// A stateless, disposable control tower for coding agents.
 ///
@@ -358,6 +362,12 @@ pub(crate) enum Plumbing {
     CheckLedger {
         /// The files; without any, the tasks.md of every bundle.
         files: Vec<Utf8PathBuf>,
+    },
+    /// Take, look at and remove the fences of units at origin.
+    FleetFence {
+        /// What to do.
+        #[command(subcommand)]
+        verb: FenceVerb,
     },
     /// Bring bundles of format version 1 to version 2, by rule or not at all.
     MigrateFormatVersion {

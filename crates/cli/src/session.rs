@@ -186,6 +186,7 @@ impl Session {
                 terms: self.fetch_terms(Caller::Step).0,
                 park_after: self.settings.dispatch_fetch_park_after.value,
             },
+            fence: self.settings.dispatch_fence.value,
             dry_run,
             unattended: false,
         }

@@ -34,7 +34,6 @@ pub const FOREIGN: &[ForeignKey] = &[
     key("commit_on_draft", "true"),
     key("commit_on_state_move", "true"),
     key("context_budget_threshold", "50"),
-    without_default("dispatch_fence"),
     key("dispatch_isolation", "per-step"),
     key("fleet_cap_fable", "55"),
     key("fleet_cap_haiku", "100"),

@@ -199,6 +199,18 @@ pub const BASE_BRANCH: Key = Key {
         of `origin`, else the only one of main, master and develop.",
 };
 
+/// `dispatch_fence`.
+pub const DISPATCH_FENCE: Key = Key {
+    name: "dispatch_fence",
+    default: "auto",
+    kind: Kind::Enum(&["auto", "on", "off"]),
+    layers: AllowedLayers::All,
+    illegal_value: IllegalValue::ByLayer,
+    shared: false,
+    documentation: "Whether a unit is taken at `origin` before it is dispatched, so that no other clone takes it: \
+        `auto` where there is an origin, `on` never without one, `off` where one clone alone dispatches.",
+};
+
 /// `max_parallel_units`.
 pub const MAX_PARALLEL_UNITS: Key = Key {
     name: "max_parallel_units",
@@ -296,6 +308,7 @@ pub const KEYS: &[Key] = &[
     DISPATCH_BACKEND_PER_SPEC,
     COMMAND_BACKEND,
     BASE_BRANCH,
+    DISPATCH_FENCE,
     MAX_PARALLEL_UNITS,
     PREFER_UNITS,
     BUNDLE_UNITS,

@@ -24,4 +24,4 @@ pub use keys::{KEYS, Key};
 pub use layer::{Layer, LayerSource, LayerText, Provenance};
 pub use message::{ConfigurationError, Warning};
 pub use settings::{DispatchBackend, DispatchSource, Resolved, Setting, Settings};
-pub use values::{BackendChoice, Minutes};
+pub use values::{BackendChoice, FencePolicy, Minutes};

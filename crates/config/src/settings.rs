@@ -10,7 +10,7 @@ use crate::keys::{self, IllegalValue, Key};
 use crate::layer::Layer;
 use crate::lines::Cut;
 use crate::message::{ConfigurationError, Warning, shown};
-use crate::values::{self, BackendChoice, Minutes, SpecPair, SpecTask};
+use crate::values::{self, BackendChoice, FencePolicy, Minutes, SpecPair, SpecTask};
 
 /// A checked value and the layer it comes from; a built-in default comes from the core.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +43,8 @@ pub struct Settings {
     pub command_backend: Setting<Vec<String>>,
     /// The base branch; `None` when it is to be resolved.
     pub base_branch: Setting<Option<BaseName>>,
+    /// Whether units are fenced at origin.
+    pub dispatch_fence: Setting<FencePolicy>,
     /// How many units of one spec may be in progress; 0 pauses dispatch.
     pub max_parallel_units: Setting<u32>,
     /// The tasks that come before the head of the critical path, the strongest wish first.
@@ -124,6 +126,7 @@ impl Configuration {
             dispatch_backend_per_spec: collect(self.dispatch_backend_per_spec()?, &mut warnings),
             command_backend: collect(self.command_backend()?, &mut warnings),
             base_branch: collect(self.base_branch()?, &mut warnings),
+            dispatch_fence: collect(self.dispatch_fence()?, &mut warnings),
             max_parallel_units: collect(self.max_parallel_units()?, &mut warnings),
             prefer_units: collect(self.prefer_units()?, &mut warnings),
             bundle_units: collect(self.bundle_units()?, &mut warnings),
@@ -176,6 +179,14 @@ impl Configuration {
     /// When the repository's or the core's value is illegal.
     pub fn base_branch(&self) -> Result<Resolved<Option<BaseName>>, ConfigurationError> {
         self.read(&keys::BASE_BRANCH, values::optional_branch)
+    }
+
+    /// Returns whether units are fenced at origin.
+    ///
+    /// # Errors
+    /// When the repository's or the core's value is illegal.
+    pub fn dispatch_fence(&self) -> Result<Resolved<FencePolicy>, ConfigurationError> {
+        self.read(&keys::DISPATCH_FENCE, values::fence_policy)
     }
 
     /// Returns how many units of one spec may be in progress; 0 pauses dispatch.

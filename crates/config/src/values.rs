@@ -35,6 +35,17 @@ impl fmt::Display for BackendChoice {
 
 const FULL_SESSION: &str = "full-session";
 
+/// Whether units are fenced at origin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FencePolicy {
+    /// Where there is an origin.
+    Auto,
+    /// Always; without an origin nothing is dispatched.
+    On,
+    /// Never: one clone alone dispatches.
+    Off,
+}
+
 /// A threshold in whole minutes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Minutes(u32);
@@ -114,6 +125,16 @@ pub(crate) fn plain_minutes(text: &str) -> Result<Minutes, String> {
         return Err("expected minutes without leading zeroes, as `2m` or `2`".to_owned());
     }
     minutes(text)
+}
+
+/// `auto`, `on` or `off`.
+pub(crate) fn fence_policy(text: &str) -> Result<FencePolicy, String> {
+    match text {
+        "auto" => Ok(FencePolicy::Auto),
+        "on" => Ok(FencePolicy::On),
+        "off" => Ok(FencePolicy::Off),
+        _ => Err("expected auto, on or off".to_owned()),
+    }
 }
 
 /// A branch's short name; empty for "resolve it".
@@ -307,6 +328,15 @@ mod tests {
         );
         for bad in ["[alpha/1]", "[alpha/1-1]", "[alpha/1-2-3]", "[1-2]", "{alpha: 1-2}"] {
             assert!(pair_list(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn fences_are_taken_or_not() {
+        let read = ["auto", "on", "off"].map(fence_policy);
+        assert_eq!(read, [Ok(FencePolicy::Auto), Ok(FencePolicy::On), Ok(FencePolicy::Off)]);
+        for bad in ["", "true", "Auto", "on,off"] {
+            assert!(fence_policy(bad).is_err(), "{bad:?}");
         }
     }
 

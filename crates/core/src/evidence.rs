@@ -14,6 +14,7 @@ use crate::observed::{Observed, Why};
 use crate::process::Liveness;
 use crate::pull_request::PullRequests;
 use crate::record::dispatch::DispatchRecord;
+use crate::record::fence::FenceIntent;
 use crate::record::launch::LaunchRecord;
 use crate::revert::Reverts;
 use crate::time::{CommitTime, Timestamp};
@@ -120,6 +121,26 @@ pub struct UnitRecords {
     pub runner: Observed<Liveness>,
 }
 
+/// What origin answered when it was asked about a bundle, in one request.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// Where the base branch is there; nothing where origin has none of that name.
+    pub base: Option<CommitId>,
+    /// Where the bundle's task branches are there.
+    pub branches: BTreeMap<Unit, CommitId>,
+    /// The fences by task.
+    pub fences: BTreeMap<TaskId, OriginFence>,
+}
+
+/// A fence as it stands at origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OriginFence {
+    /// The commit that the ref leads to.
+    pub commit: CommitId,
+    /// That commit's message, where it could be had.
+    pub message: Option<Vec<u8>>,
+}
+
 /// The markers of one task, one entry for each place that holds one; unknown when it cannot be read.
 pub type Markers = Vec<Observed<Timestamp>>;
 
@@ -150,6 +171,10 @@ pub struct Evidence {
     pub times: BTreeMap<CommitId, CommitTime>,
     /// The reverts after which a person wants a task done again. What cannot be read is not wanted.
     pub redo: BTreeMap<TaskId, BTreeSet<CommitId>>,
+    /// What origin answered; absent where no fences are taken.
+    pub origin: Observed<Origin>,
+    /// What this clone has pushed as its fences, or was about to, by task.
+    pub intents: Observed<BTreeMap<TaskId, Observed<FenceIntent>>>,
     /// The age at which a readable marker without a record of ours stops holding, in seconds.
     pub stale_marker_seconds: i64,
 }

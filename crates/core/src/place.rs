@@ -86,6 +86,12 @@ pub enum Place {
     RedoDirectory(SpecId),
     /// The reverts after which a person wants a task done again.
     Redo(SpecId, TaskId),
+    /// The directory of this clone's fence intents of a bundle.
+    IntentDirectory(SpecId),
+    /// What this clone pushes as the fence of a task.
+    Intent(SpecId, TaskId),
+    /// The fences of other clones, as the last step saw them at origin: for showing, never for deciding.
+    ForeignFences(SpecId),
 }
 
 /// A directory that may hold an `owner` file.
@@ -152,6 +158,9 @@ impl fmt::Display for Place {
             }
             Self::RedoDirectory(spec) => write!(formatter, ".git/orchestrate/redo/{spec}"),
             Self::Redo(spec, task) => write!(formatter, ".git/orchestrate/redo/{spec}/{task}"),
+            Self::IntentDirectory(spec) => write!(formatter, ".git/orchestrate/intent/{spec}"),
+            Self::Intent(spec, task) => write!(formatter, ".git/orchestrate/intent/{spec}/{task}"),
+            Self::ForeignFences(spec) => write!(formatter, ".git/orchestrate/intent/{spec}/foreign.json"),
         }
     }
 }

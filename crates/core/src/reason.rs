@@ -108,6 +108,23 @@ pub enum HoldReason {
         /// Why the two do not go together.
         why: String,
     },
+    /// Another tower has taken the unit at origin.
+    Fenced {
+        /// The task whose fence it holds.
+        task: TaskId,
+        /// Who it is, as far as it says.
+        owner: String,
+    },
+    /// Origin does not let the fence be made, although nobody holds it.
+    FenceRefused {
+        /// What origin said.
+        why: String,
+    },
+    /// Origin has something that this clone has not seen yet.
+    OriginAhead {
+        /// What, in words.
+        what: String,
+    },
     /// A person did not want the worktree of an earlier attempt to be used again.
     ReuseDeclined {
         /// Its path.
@@ -289,6 +306,9 @@ impl fmt::Display for HoldReason {
                 "a worker of the earlier unit {unit} was started, and task {task} of it was not given up"
             ),
             Self::PartingDeclined { why } => write!(formatter, "{why}"),
+            Self::Fenced { task, owner } => write!(formatter, "{owner} has taken task {task}"),
+            Self::FenceRefused { why } => write!(formatter, "origin refuses the fence of the unit: {why}"),
+            Self::OriginAhead { what } => write!(formatter, "origin has {what}, which is not in this clone"),
             Self::ReuseDeclined { path } => write!(formatter, "{path} is not to be used again"),
             Self::WorktreeOccupied { path, processes } => {
                 write!(formatter, "processes still run in {path}: {}", processes.join(", "))
@@ -313,7 +333,6 @@ impl HoldReason {
             | Self::BaseBehind { base, .. } => Some(format!(
                 "update your local {base}: git pull --ff-only where it is checked out, git fetch origin {base}:{base} elsewhere"
             )),
-            Self::Moved { .. } => None,
             Self::EarlierUnit { spec, unit, .. } => {
                 let tasks: Vec<String> = unit.tasks().map(ToString::to_string).collect();
                 Some(format!(
@@ -322,6 +341,12 @@ impl HoldReason {
                 ))
             }
             Self::PartingDeclined { .. } => Some("declare another pair, or none".to_string()),
+            Self::Moved { .. } | Self::Fenced { .. } => None,
+            Self::FenceRefused { .. } => Some(
+                "let it take refs below refs/planwright-fence, or set dispatch_fence: off where one clone alone dispatches"
+                    .to_string(),
+            ),
+            Self::OriginAhead { .. } => Some("git fetch origin, then step again".to_string()),
             Self::ReuseDeclined { .. } => Some("remove that worktree, then step again".to_string()),
             Self::WorktreeOccupied { .. } => Some("let them end, or end them".to_string()),
         }

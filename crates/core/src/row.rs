@@ -3,6 +3,7 @@
 mod branches;
 mod claim;
 mod content;
+mod fence;
 mod landing;
 mod lease;
 mod pull_request;
@@ -34,10 +35,12 @@ pub enum Row {
     OpenPullRequest,
     /// Row 9: a dispatch marker or record.
     Claim,
+    /// Row 10: a fence at origin.
+    Fence,
 }
 
 impl Row {
-    pub(crate) const ORDER: [Self; 9] = [
+    pub(crate) const ORDER: [Self; 10] = [
         Self::MergedPullRequest,
         Self::Trailer,
         Self::OwnCommitsLanded,
@@ -47,6 +50,7 @@ impl Row {
         Self::OwnCommits,
         Self::OpenPullRequest,
         Self::Claim,
+        Self::Fence,
     ];
 
     /// Returns the row's name for people.
@@ -62,6 +66,7 @@ impl Row {
             Self::OwnCommits => "own commits",
             Self::OpenPullRequest => "open pull request",
             Self::Claim => "dispatch marker",
+            Self::Fence => "fence at origin",
         }
     }
 
@@ -74,7 +79,8 @@ impl Row {
             | Self::Squashed
             | Self::OwnCommits
             | Self::OpenPullRequest
-            | Self::Claim => false,
+            | Self::Claim
+            | Self::Fence => false,
         }
     }
 }
@@ -91,5 +97,6 @@ pub(crate) fn answer(row: Row, task: &TaskId, evidence: &Evidence) -> Answer {
         Row::OwnCommits => branches::own_commits(task, evidence),
         Row::OpenPullRequest => pull_request::open(task, evidence),
         Row::Claim => claim::answer(task, evidence),
+        Row::Fence => fence::answer(task, evidence),
     }
 }

@@ -11,14 +11,15 @@ use alloc::vec::Vec;
 
 pub use crate::branch::Branches;
 use crate::content::Content;
-use crate::evidence::{Base, History, Lease};
+use crate::evidence::{Base, History, Lease, Origin};
 use crate::fetch::{Fetch, FetchTerms};
-use crate::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
+use crate::identifier::{BaseName, CommitId, Nonce, SpecId, TaskId, Unit, UnitName};
 use crate::observed::Observed;
 use crate::place::{BundleFile, Place};
 use crate::process::{Liveness, ProcessIdentity};
 use crate::pull_request::PullRequests;
 use crate::record::dispatch::DispatchRecord;
+use crate::record::fence::Fence;
 use crate::time::{CommitTime, Timestamp};
 
 /// An effect or a required look that failed, or that reported so.
@@ -163,6 +164,21 @@ pub enum Spawned {
     },
 }
 
+/// How origin answered for one ref of a push that could only make it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "a fence that was not made is another tower's"]
+pub enum Pushed {
+    /// This push made it.
+    Made,
+    /// It was there already, and leads to the very same commit.
+    Same,
+    /// It was not made.
+    Refused {
+        /// What git said.
+        why: String,
+    },
+}
+
 /// The machine, the repository and its origin.
 ///
 /// Observations take `&self`. They answer [`Observed`] wherever "could not look" is possible, or a [`Fault`] where
@@ -215,6 +231,11 @@ pub trait World {
     /// Brings the remote-tracking branches of origin up to date, unless that was done a moment ago, by whomever on this
     /// clone. Touches no local branch, no index and no file of a checkout, and is bounded in time.
     fn fetch(&mut self, terms: &FetchTerms) -> Fetch;
+    /// Returns what tells this clone from every other one of the machine: the same in all its worktrees.
+    fn clone_id(&self) -> Nonce;
+    /// Asks origin once for its base, the bundle's task branches and the bundle's fences; absent where there is no
+    /// origin.
+    fn origin(&self, spec: &SpecId, base: &Base) -> Observed<Origin>;
 
     /// Takes the kernel's window lock of a bundle, which dies with the process.
     ///
@@ -249,6 +270,27 @@ pub trait World {
     /// # Errors
     /// When it cannot be set.
     fn touch(&mut self, place: &Place) -> Result<(), Fault>;
+
+    /// Makes the commit of a fence, which no ref leads to yet. The same fence always gives the same commit.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn create_fence(&mut self, fence: &Fence) -> Result<CommitId, Fault>;
+    /// Pushes the fences of all these tasks of a bundle to origin, each a ref that must not be there: all are made or
+    /// none (`contract/later.md §2.6`; law L1: nothing is ever forced).
+    ///
+    /// # Errors
+    /// When origin did not answer for every one of them: then each may have been made, or may yet be.
+    fn push_fences(
+        &mut self,
+        spec: &SpecId,
+        fences: &BTreeMap<TaskId, CommitId>,
+    ) -> Result<BTreeMap<TaskId, Pushed>, Fault>;
+    /// Removes one fence from origin, whatever it leads to. One that is gone is no error.
+    ///
+    /// # Errors
+    /// When origin did not confirm it.
+    fn delete_fence(&mut self, spec: &SpecId, task: &TaskId) -> Result<(), Fault>;
 
     /// Creates the unit's branch at a commit.
     ///

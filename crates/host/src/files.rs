@@ -267,7 +267,10 @@ pub fn remove(layout: &Layout, place: &Place) -> Result<(), Fault> {
         | Place::DispatchRecord(_)
         | Place::LaunchRecord(_)
         | Place::RedoDirectory(_)
-        | Place::Redo(..) => gone(fs::remove_file(&path)),
+        | Place::Redo(..)
+        | Place::IntentDirectory(_)
+        | Place::Intent(..)
+        | Place::ForeignFences(_) => gone(fs::remove_file(&path)),
     };
     removal.map_err(|error| disk_fault(operation(), &error))?;
     reach("remove.after");

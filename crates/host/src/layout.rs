@@ -44,6 +44,9 @@ impl Layout {
             Place::LaunchRecord(name) => self.record(name, "launch.json"),
             Place::RedoDirectory(spec) => self.state().join("redo").join(spec.as_str()),
             Place::Redo(spec, task) => self.path(&Place::RedoDirectory(spec.clone())).join(task.as_str()),
+            Place::IntentDirectory(spec) => self.state().join("intent").join(spec.as_str()),
+            Place::Intent(spec, task) => self.path(&Place::IntentDirectory(spec.clone())).join(task.as_str()),
+            Place::ForeignFences(spec) => self.path(&Place::IntentDirectory(spec.clone())).join("foreign.json"),
         }
     }
 

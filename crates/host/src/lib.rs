@@ -20,6 +20,7 @@ pub mod identity;
 pub mod layout;
 pub mod lease;
 pub mod library;
+pub mod origin;
 pub mod overlay;
 mod own;
 pub mod process;

@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::content::Content;
-use orchestrate_core::evidence::{Base, History, Lease};
+use orchestrate_core::evidence::{Base, History, Lease, Origin};
 use orchestrate_core::fetch::{Fetch, FetchTerms};
-use orchestrate_core::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
+use orchestrate_core::identifier::{BaseName, CommitId, Nonce, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
 use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner};
+use orchestrate_core::record::fence::{self, Fence};
 use orchestrate_core::time::{CommitTime, Timestamp};
-use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned, WorktreeFacts, World};
+use orchestrate_core::world::{Branches, Checkout, Fault, Pushed, Race, Reading, Spawned, WorktreeFacts, World};
 
 use crate::base::{self, BaseQuestion};
 use crate::failpoint::reach;
@@ -25,7 +26,7 @@ use crate::history::Memory;
 use crate::process::{self, DetachedStart, Handshake};
 use crate::repository::{self, Repository};
 use crate::window::Windows;
-use crate::{checkout, clock, content, files, identity, lease, library, promised, worktree};
+use crate::{checkout, clock, content, files, identity, lease, library, origin, promised, worktree};
 
 /// How long a worker runner may take to say that it holds the lease.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
@@ -79,6 +80,12 @@ impl RealWorld {
     #[must_use]
     pub fn repository(&self) -> &Repository {
         &self.repository
+    }
+
+    /// Returns the git program.
+    #[must_use]
+    pub fn git(&self) -> Option<&Utf8Path> {
+        self.settings.git.as_deref()
     }
 
     /// Fetches origin, unless that was done a moment ago, with the stamp of the checkout at `top`: the primary one, or a
@@ -227,6 +234,14 @@ impl World for RealWorld {
         self.fetch_for(&self.repository.layout.primary, terms)
     }
 
+    fn clone_id(&self) -> Nonce {
+        origin::clone_id(&self.repository.layout.common)
+    }
+
+    fn origin(&self, spec: &SpecId, base: &Base) -> Observed<Origin> {
+        origin::ask(&self.repository, self.settings.git.as_deref(), spec, base)
+    }
+
     fn enter_window(&mut self, spec: &SpecId) -> Result<Race, Fault> {
         self.windows.enter(&self.repository.layout, spec)
     }
@@ -253,6 +268,37 @@ impl World for RealWorld {
 
     fn touch(&mut self, place: &Place) -> Result<(), Fault> {
         files::touch(&self.repository.layout, place)
+    }
+
+    fn create_fence(&mut self, fence: &Fence) -> Result<CommitId, Fault> {
+        reach("create-fence.before");
+        let commit = origin::create(&self.repository, fence)?;
+        reach("create-fence.after");
+        Ok(commit)
+    }
+
+    fn push_fences(
+        &mut self,
+        spec: &SpecId,
+        fences: &BTreeMap<TaskId, CommitId>,
+    ) -> Result<BTreeMap<TaskId, Pushed>, Fault> {
+        reach("push-fences.before");
+        let by_reference = fences
+            .iter()
+            .map(|(task, commit)| (fence::reference(spec, task), commit.clone()))
+            .collect();
+        let pushed = origin::push(&self.repository, self.settings.git.as_deref(), &by_reference);
+        reach("push-fences.after");
+        let named = |(reference, answer): (String, Pushed)| Some((fence::task_of(spec, &reference)?, answer));
+        Ok(pushed?.into_iter().filter_map(named).collect())
+    }
+
+    fn delete_fence(&mut self, spec: &SpecId, task: &TaskId) -> Result<(), Fault> {
+        reach("delete-fence.before");
+        let references = [fence::reference(spec, task)];
+        origin::delete(&self.repository, self.settings.git.as_deref(), &references)?;
+        reach("delete-fence.after");
+        Ok(())
     }
 
     fn create_branch(&mut self, name: &UnitName, at: &CommitId) -> Result<Race, Fault> {

@@ -13,7 +13,7 @@ use orchestrate_core::plan::{self, BranchAct, HaltReason, HoldReason, Intent, No
 use orchestrate_core::world::{WorktreeFacts, World};
 
 use crate::gate::signed_content;
-use crate::gather::{Question, gather};
+use crate::gather::{Question, gather, launch_record};
 use crate::neighbours;
 use crate::step::StepRequest;
 
@@ -121,6 +121,7 @@ fn is_still_ready(world: &dyn World, situation: &Situation<'_>, unit: &Unit) -> 
         graph,
         base: &evidence.base,
         stale_marker_seconds: request.stale_marker_seconds,
+        origin: &evidence.origin,
         asked: Some(&evidence.pull_requests),
         beside: false,
     };
@@ -141,6 +142,16 @@ fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<
     } = situation;
     let name = &intent.name;
     let base = &evidence.base;
+    // It is looked at again behind the record, and would stop the dispatch there (law L2).
+    if let Observed::Unknown(why) = launch_record(world, name) {
+        let tasks: Vec<String> = name.unit.tasks().map(ToString::to_string).collect();
+        let why = why.with_hint(format!(
+            "if nobody works on it: orchestrate plumbing orchestrate-marker clear specs/{} {}",
+            name.spec,
+            tasks.join(" ")
+        ));
+        return Err(NoDispatch::unread("whether a worker has started", why));
+    }
     let (facts, worktree) = worktree(world, name)?;
     let branches = match &evidence.branches {
         Observed::Known(branches) => branches.of(&name.unit),

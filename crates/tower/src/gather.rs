@@ -10,13 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::content::Content;
 use orchestrate_core::derive::derive;
-use orchestrate_core::evidence::{Base, Evidence, Lease, Markers, UnitRecords};
+use orchestrate_core::evidence::{Base, Evidence, Lease, Markers, Origin, UnitRecords};
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::pull_request::{PullRequestState, PullRequests};
 use orchestrate_core::record::dispatch::DispatchRecord;
+use orchestrate_core::record::fence::FenceIntent;
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::{marker, redo};
 use orchestrate_core::world::{Reading, World};
@@ -32,6 +33,8 @@ pub struct Question<'a> {
     pub base: &'a Base,
     /// `stale_marker_threshold`, in seconds.
     pub stale_marker_seconds: i64,
+    /// What origin answered to this step's question about fences.
+    pub origin: &'a Observed<Origin>,
     /// The forge's answer of an earlier gathering of the same step, which asks it once.
     pub asked: Option<&'a Observed<PullRequests>>,
     /// Ask the forge also for the pull requests of what has landed, for people to see.
@@ -41,6 +44,10 @@ pub struct Question<'a> {
 /// Returns all evidence of a bundle, as it is now.
 pub fn gather(world: &dyn World, question: &Question<'_>) -> Evidence {
     let Question { spec, graph, base, .. } = *question;
+    let intents = match question.origin {
+        Observed::Known(_) => intents(world, spec),
+        Observed::Absent(why) | Observed::Unknown(why) => Observed::Absent(why.clone()),
+    };
     let markers = markers(world, spec);
     let dispatches = dispatches(world, spec);
     let leases: Observed<BTreeMap<Unit, Observed<Lease>>> = world.leases(spec);
@@ -59,6 +66,8 @@ pub fn gather(world: &dyn World, question: &Question<'_>) -> Evidence {
         times: BTreeMap::new(),
         records,
         redo: redo(world, spec),
+        origin: question.origin.clone(),
+        intents,
         stale_marker_seconds: question.stale_marker_seconds,
     };
     let answer = match question.asked {
@@ -163,6 +172,32 @@ fn redo(world: &dyn World, spec: &SpecId) -> BTreeMap<TaskId, BTreeSet<CommitId>
         .filter_map(|name| TaskId::parse(name).ok())
         .filter_map(read)
         .collect()
+}
+
+/// Returns what this clone has pushed as its fences, or was about to. One of another clone, which came here with a copy
+/// of its git directory, is none of ours.
+fn intents(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Observed<FenceIntent>>> {
+    let names = match world.list(&Place::IntentDirectory(spec.clone())).known() {
+        Ok(names) => names.unwrap_or_default(),
+        Err(why) => return Observed::Unknown(why),
+    };
+    let own = world.clone_id();
+    let read = |task: TaskId| {
+        let place = Place::Intent(spec.clone(), task.clone());
+        let intent = record(world, &place, |bytes| {
+            FenceIntent::parse(bytes).map_err(|fault| fault.to_string())
+        });
+        match intent {
+            Observed::Known(intent) if intent.fence.clone != own => None,
+            Observed::Unknown(why) => {
+                let hint = format!("if no tower of this clone is at work: rm {place}");
+                Some((task, Observed::Unknown(why.with_hint(hint))))
+            }
+            Observed::Known(_) | Observed::Absent(_) => Some((task, intent)),
+        }
+    };
+    let tasks = names.iter().filter_map(|name| TaskId::parse(name).ok());
+    Observed::Known(tasks.filter_map(read).collect())
 }
 
 fn dispatches(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<Unit, Observed<DispatchRecord>>> {

@@ -4,6 +4,7 @@
 
 pub mod apply;
 pub mod claims;
+mod fence;
 pub mod fetch;
 mod fitness;
 pub mod gate;

@@ -182,7 +182,7 @@ pub(crate) fn forget(world: &mut dyn World, neighbours: &[Neighbour]) -> Result<
         for home in MarkerHome::ALL {
             for task in name.unit.tasks() {
                 let place = Place::Marker(name.spec.clone(), task.clone(), home);
-                if is_spoken_for(world, &place, record) {
+                if is_spoken_for(world, &place, record)? {
                     world.remove(&place)?;
                 }
             }
@@ -192,12 +192,13 @@ pub(crate) fn forget(world: &mut dyn World, neighbours: &[Neighbour]) -> Result<
     Ok(())
 }
 
-fn is_spoken_for(world: &dyn World, place: &Place, record: &DispatchRecord) -> bool {
+/// # Errors
+/// When the marker cannot be read: without the record nothing would speak for it any more.
+fn is_spoken_for(world: &dyn World, place: &Place, record: &DispatchRecord) -> Result<bool, Fault> {
     match world.read(place) {
-        Reading::File { bytes, .. } => marker::parse(&bytes).is_ok_and(|at| at <= record.dispatched),
-        Reading::Absent | Reading::Directory { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
-            false
-        }
+        Reading::File { bytes, .. } => Ok(marker::parse(&bytes).is_ok_and(|at| at <= record.dispatched)),
+        Reading::Unreadable(cause) => Err(Fault::new(format!("cannot read {place}"), cause)),
+        Reading::Absent | Reading::Directory { .. } | Reading::Symlink | Reading::Special => Ok(false),
     }
 }
 

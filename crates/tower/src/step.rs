@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use orchestrate_config::FencePolicy;
 use orchestrate_core::declaration::Declarations;
 use orchestrate_core::derive::{SpecState, derive};
-use orchestrate_core::evidence::{Base, Evidence};
+use orchestrate_core::evidence::{Base, Evidence, Origin};
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{BaseName, CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
@@ -17,6 +18,7 @@ use orchestrate_core::select::{Choice, Company, select_beside};
 use orchestrate_core::world::{Checkout, Fault, Spawned, World};
 use orchestrate_spec::Bundle;
 
+use crate::fence;
 use crate::fetch::{self, FetchRequest};
 use crate::fitness::{Chosen, Situation, choose};
 use crate::gate;
@@ -43,6 +45,8 @@ pub struct StepRequest {
     pub declarations: Declarations,
     /// How origin is fetched.
     pub fetch: FetchRequest,
+    /// `dispatch_fence`.
+    pub fence: FencePolicy,
     /// Decide, and change nothing.
     pub dry_run: bool,
     /// Nobody is there to be told: what stands in the way of a unit is written where people look.
@@ -172,12 +176,13 @@ pub struct Survey {
     pub state: SpecState,
 }
 
-/// Gathers and derives, without changing anything. The forge is also asked for what people are shown of landed units.
+/// Gathers and derives, without changing anything and without asking origin: of its fences the last step tells. The forge
+/// is also asked for what people are shown of landed units.
 ///
 /// # Errors
 /// When no base can be named.
 pub fn survey(world: &dyn World, request: &StepRequest, bundle: &Bundle) -> Result<Survey, Fault> {
-    survey_with(world, request, bundle.graph(), None, true)
+    survey_shown(world, request, bundle.graph(), None, true)
 }
 
 /// Gathers and derives for the tasks of a graph, with the forge's answer of an earlier survey where there is one.
@@ -190,28 +195,48 @@ pub fn survey_graph(
     graph: TaskGraph,
     asked: Option<&Observed<PullRequests>>,
 ) -> Result<Survey, Fault> {
-    survey_with(world, request, graph, asked, false)
+    survey_shown(world, request, graph, asked, false)
 }
 
-fn survey_with(
+fn survey_shown(
     world: &dyn World,
     request: &StepRequest,
     graph: TaskGraph,
     asked: Option<&Observed<PullRequests>>,
     beside: bool,
 ) -> Result<Survey, Fault> {
-    let base = world.base(request.base_branch.as_ref())?;
-    let question = Question {
-        spec: &request.spec,
-        graph: &graph,
-        base: &base,
-        stale_marker_seconds: request.stale_marker_seconds,
+    let answers = Answers {
+        base: &world.base(request.base_branch.as_ref())?,
+        origin: &fence::remembered(world, &request.spec),
         asked,
         beside,
     };
+    Ok(survey_with(world, request, graph, &answers))
+}
+
+/// What a survey is taken with.
+struct Answers<'a> {
+    base: &'a Base,
+    origin: &'a Observed<Origin>,
+    /// The forge's answer of an earlier survey.
+    asked: Option<&'a Observed<PullRequests>>,
+    /// Whether the forge is also asked for what people are shown of landed units.
+    beside: bool,
+}
+
+fn survey_with(world: &dyn World, request: &StepRequest, graph: TaskGraph, answers: &Answers<'_>) -> Survey {
+    let question = Question {
+        spec: &request.spec,
+        graph: &graph,
+        base: answers.base,
+        stale_marker_seconds: request.stale_marker_seconds,
+        origin: answers.origin,
+        asked: answers.asked,
+        beside: answers.beside,
+    };
     let evidence = gather(world, &question);
     let state = derive(&graph, &evidence);
-    Ok(Survey { graph, evidence, state })
+    Survey { graph, evidence, state }
 }
 
 /// Advances the bundle by at most one unit.
@@ -233,14 +258,17 @@ fn advance(
     launcher: &dyn Launcher,
     notes: &mut Vec<String>,
 ) -> Result<StepOutcome, NoDispatch> {
-    let mut asked = None;
+    let (mut asked, mut again) = (None, request.clone());
     let mut outcome = decide_and_dispatch(world, request, launcher, notes, &mut asked);
     for _ in 1..DECISIONS {
-        if !matches!(outcome, Err(NoDispatch::Hold(HoldReason::Moved { .. }))) {
-            break;
+        match &outcome {
+            Err(NoDispatch::Hold(HoldReason::Moved { .. } | HoldReason::Fenced { .. })) => {}
+            // It was fetched a moment ago, and has moved since.
+            Err(NoDispatch::Hold(HoldReason::OriginAhead { .. })) => again.fetch.terms.fresh_seconds = 0,
+            Ok(_) | Err(_) => break,
         }
         notes.clear();
-        outcome = decide_and_dispatch(world, request, launcher, notes, &mut asked);
+        outcome = decide_and_dispatch(world, &again, launcher, notes, &mut asked);
     }
     outcome
 }
@@ -254,9 +282,19 @@ fn decide_and_dispatch(
 ) -> Result<StepOutcome, NoDispatch> {
     let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
     let freshness = fetch::refresh(world, &request.fetch, request.dry_run);
-    let survey = survey_graph(world, request, bundle.graph(), asked.as_ref()).map_err(machine)?;
+    let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
+    let answers = Answers {
+        base: &base,
+        origin: &fence::ask(world, request, &base, &freshness),
+        asked: asked.as_ref(),
+        beside: false,
+    };
+    let survey = survey_with(world, request, bundle.graph(), &answers);
     notes.extend(refused_trailers(&survey.evidence));
     *asked = Some(survey.evidence.pull_requests.clone());
+    if !request.dry_run {
+        notes.extend(fence::keep_house(world, &request.spec, &survey));
+    }
     let seen = Seen {
         bundle: &bundle,
         texts: &texts,
@@ -321,6 +359,7 @@ fn decide_and_dispatch(
         intent: &intent,
         pull_requests: &evidence.pull_requests,
         fetched: &fetched,
+        origin: &evidence.origin,
         launch: launch.order,
     };
     let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {

@@ -3,6 +3,7 @@
 //! What was read before the lock is a guess by now, so nothing of it is used but the intent, which is checked.
 
 use orchestrate_core::derive::derive;
+use orchestrate_core::evidence::Origin;
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::Place;
 use orchestrate_core::plan::{DispatchPlan, Intent, NoDispatch, StepPlan};
@@ -12,6 +13,7 @@ use orchestrate_core::world::World;
 use orchestrate_spec::BundleTexts;
 
 use crate::apply::{Seen, Stopped, apply};
+use crate::fence::{self, Fencing};
 use crate::fetch::Fetched;
 use crate::fitness::{Fit, Situation, choose};
 use crate::gate;
@@ -28,6 +30,7 @@ pub(crate) struct Order<'a> {
     pub(crate) intent: &'a Intent,
     pub(crate) pull_requests: &'a Observed<PullRequests>,
     pub(crate) fetched: &'a Fetched,
+    pub(crate) origin: &'a Observed<Origin>,
     pub(crate) launch: LaunchOrder,
 }
 
@@ -47,6 +50,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         graph: &graph,
         base: &base,
         stale_marker_seconds: request.stale_marker_seconds,
+        origin: order.origin,
         asked: Some(order.pull_requests),
         beside: false,
     };
@@ -67,6 +71,13 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     // The reference breaks a lock by its age. This one is in use, and if it is gone already this tells.
     world.touch(&Place::Lock(request.spec.clone())).map_err(machine)?;
     let nonce = world.nonce().map_err(machine)?;
+    let fencing = Fencing {
+        name: &intent.name,
+        base: &base,
+        evidence: &evidence,
+        state: &state,
+    };
+    let fenced = fence::take(world, (held, &passed), &fencing)?;
     let attempt = Attempt {
         tower: world.identity(),
         attempt: nonce,
@@ -98,9 +109,13 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         launch,
         neighbours: neighbours::seen(&evidence, &intent.name),
     };
-    match apply(held, passed, world, &plan, &seen) {
-        Ok(()) => Ok(plan),
-        Err(Stopped::Fault(fault)) => Err(machine(fault)),
-        Err(Stopped::Moved(reason)) => Err(reason),
+    let stopped = match apply(held, passed, world, &plan, &seen) {
+        Ok(()) => return Ok(plan),
+        Err(stopped) => stopped,
+    };
+    fence::give_back(world, &fencing, &fenced);
+    match stopped {
+        Stopped::Fault(fault) => Err(machine(fault)),
+        Stopped::Moved(reason) => Err(reason),
     }
 }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use orchestrate_config::FencePolicy;
 use orchestrate_core::declaration::Declarations;
 use orchestrate_core::fetch::FetchTerms;
 use orchestrate_core::identifier::{BackendName, Pair, SpecId, TaskId, UnitName};
@@ -24,6 +25,7 @@ const OLDER_RUNNERS: u64 = 15_000;
 const STANDARD: u64 = 30_000;
 const WITHOUT_REFLOGS: u64 = 10_000;
 const PAIRS: u64 = 8_000;
+const FENCED: u64 = 10_000;
 
 /// Every worker is the same.
 struct AnyWorker;
@@ -50,13 +52,13 @@ impl Launcher for AnyWorker {
 }
 
 /// Towers that decide by evidence alone.
-fn tower() -> Tower {
-    declaring(|_| Declarations::default())
+fn tower(fence: FencePolicy) -> Tower {
+    declaring(fence, |_| Declarations::default())
 }
 
 /// Towers of which each declares something else: nothing, a pair, two that share a task, or a task to prefer.
-fn declaring_towers() -> Tower {
-    declaring(|world| {
+fn declaring_towers(fence: FencePolicy) -> Tower {
+    declaring(fence, |world| {
         let pair = |text: &str| Pair::parse(text).expect("a pair");
         let task = TaskId::parse("2").expect("a task id");
         let (preferred, pairs) = match world.identity().pid % 5 {
@@ -69,7 +71,7 @@ fn declaring_towers() -> Tower {
     })
 }
 
-fn declaring(declarations: fn(&dyn World) -> Declarations) -> Tower {
+fn declaring(fence: FencePolicy, declarations: fn(&dyn World) -> Declarations) -> Tower {
     Arc::new(move |world: &mut dyn World| {
         let request = StepRequest {
             spec: SpecId::parse("demo").expect("a spec name"),
@@ -88,6 +90,7 @@ fn declaring(declarations: fn(&dyn World) -> Declarations) -> Tower {
                 },
                 park_after: 3,
             },
+            fence,
             dry_run: false,
             unattended: true,
         };
@@ -112,7 +115,12 @@ fn schedules(at_least: u64) -> u64 {
 }
 
 fn judge(scenario: &Scenario, count: u64) {
-    judge_towers(scenario, count, &tower());
+    let fence = if scenario.fence {
+        FencePolicy::Auto
+    } else {
+        FencePolicy::Off
+    };
+    judge_towers(scenario, count, &tower(fence));
 }
 
 fn judge_towers(scenario: &Scenario, count: u64, tower: &Tower) -> Statistics {
@@ -170,13 +178,34 @@ fn without_reflogs_nothing_is_taken_for_landed() {
 #[test]
 fn pairs_beside_single_tasks() {
     let scenario = as_the_real_runner(Scenario::pairs());
-    let sums = judge_towers(&scenario, PAIRS, &declaring_towers());
+    let sums = judge_towers(&scenario, PAIRS, &declaring_towers(FencePolicy::Off));
     assert!(sums.pairs > 0, "{sums}");
 }
 
 /// Verifies REQ-A1.11.
 #[test]
 fn pairs_beside_older_runners() {
-    let sums = judge_towers(&Scenario::pairs().on_hosts(1..=1), PAIRS, &declaring_towers());
+    let sums = judge_towers(
+        &Scenario::pairs().on_hosts(1..=1),
+        PAIRS,
+        &declaring_towers(FencePolicy::Off),
+    );
     assert!(sums.pairs > 0, "{sums}");
+}
+
+/// Three hosts with two towers each and an origin that fails, lags and reports falsely: one worker, one branch and one
+/// landing of each unit over all of them.
+/// Verifies REQ-D2.1.
+#[test]
+fn three_hosts_and_one_origin() {
+    judge(&as_the_real_runner(Scenario::fenced()), FENCED);
+}
+
+/// Verifies REQ-D2.1.
+#[test]
+fn three_hosts_and_pairs() {
+    let mut scenario = as_the_real_runner(Scenario::pairs().on_hosts(3..=3));
+    scenario.fence_at_origin();
+    let sums = judge_towers(&scenario, PAIRS, &declaring_towers(FencePolicy::Auto));
+    assert!(sums.pairs > 0 && sums.fences > 0, "{sums}");
 }

@@ -6,6 +6,7 @@ mod catalog;
 mod config_get;
 mod config_knob;
 mod dispatch_fetch;
+mod fleet_fence;
 mod ledger;
 mod lock;
 mod marker;
@@ -38,6 +39,7 @@ const NAMES: &[&str] = &[
     "check-ledger",
     "config-get",
     "dispatch-fetch",
+    "fleet-fence",
     "migrate-format-version",
     "orchestrate-lock",
     "orchestrate-marker",
@@ -90,6 +92,7 @@ pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Print
             spec_directory,
             tasks,
         } => marker::run(verb, &spec_directory, &tasks, environment, printer),
+        Plumbing::FleetFence { verb } => fleet_fence::run(&verb, environment, printer),
         Plumbing::CheckLedger { files } => ledger::run(&files, environment, printer),
         Plumbing::MigrateFormatVersion { target } => migrate::run(target.as_deref(), environment, printer),
         Plumbing::SpecAnchor { spec_directory } => anchor::run(&spec_directory, environment, printer),

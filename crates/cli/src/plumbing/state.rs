@@ -69,7 +69,14 @@ pub(super) const CONTRADICTION: &str = "completion attested in git but the PR is
 pub(super) fn contradicts(report: &TaskReport, task: &TaskId, survey: &Survey) -> bool {
     let by_git = match report.decided_by {
         Some(Row::Trailer | Row::OwnCommitsLanded | Row::Rebased | Row::Squashed) => true,
-        Some(Row::MergedPullRequest | Row::WorkerLease | Row::OwnCommits | Row::OpenPullRequest | Row::Claim)
+        Some(
+            Row::MergedPullRequest
+            | Row::WorkerLease
+            | Row::OwnCommits
+            | Row::OpenPullRequest
+            | Row::Claim
+            | Row::Fence,
+        )
         | None => false,
     };
     let is_open = |state: &PullRequestState| matches!(state, PullRequestState::Open { .. });
@@ -109,7 +116,8 @@ pub(super) fn words(report: &TaskReport) -> (&'static str, String) {
                     | Row::Squashed
                     | Row::OwnCommits
                     | Row::OpenPullRequest
-                    | Row::Claim,
+                    | Row::Claim
+                    | Row::Fence,
                 )
                 | None => "branch-merged",
             }

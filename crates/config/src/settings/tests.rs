@@ -31,6 +31,7 @@ fn the_defaults_are_the_tables() {
     assert_eq!(settings.dispatch_backend_per_spec.value, BTreeMap::new());
     assert_eq!(settings.command_backend.value, Vec::<String>::new());
     assert_eq!(settings.base_branch.value, None);
+    assert_eq!(settings.dispatch_fence.value, FencePolicy::Auto);
     assert_eq!(settings.max_parallel_units.value, 3);
     assert_eq!(settings.stale_lock_threshold.value, Minutes::new(15));
     assert_eq!(settings.stale_marker_threshold.value, Minutes::new(15));

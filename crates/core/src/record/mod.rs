@@ -3,6 +3,7 @@
 //! The bytes are the host's to move; what they mean is decided here.
 
 pub mod dispatch;
+pub mod fence;
 pub mod fetch;
 pub mod fetch_stamp;
 pub mod launch;

@@ -97,6 +97,40 @@ pub(crate) enum Claim {
     Unknown,
 }
 
+/// What origin says of fences, and what this clone has written of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fencing {
+    /// No fences are taken.
+    Off,
+    /// Origin did not answer.
+    Unknown,
+    /// There is none of this task; another task has one.
+    None,
+    /// There is none, and an intent of ours was never pushed, or its fence is gone.
+    OnlyIntended,
+    /// It leads to the commit of our intent.
+    Own,
+    /// It leads elsewhere, and we never meant to take one.
+    Foreign,
+    /// It leads elsewhere than our intent.
+    ForeignBesideAnIntent,
+    /// Our intent cannot be read.
+    IntentUnreadable,
+    /// Our intents cannot be listed.
+    IntentsUnknown,
+}
+
+pub(crate) const FENCINGS: [Fencing; 9] = [
+    Fencing::Off,
+    Fencing::Unknown,
+    Fencing::None,
+    Fencing::OnlyIntended,
+    Fencing::Own,
+    Fencing::Foreign,
+    Fencing::ForeignBesideAnIntent,
+    Fencing::IntentUnreadable,
+    Fencing::IntentsUnknown,
+];
 pub(crate) const FORGES: [Forge; 15] = [
     Forge::NotConfigured,
     Forge::Unknown,

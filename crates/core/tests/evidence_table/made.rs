@@ -4,18 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::content::Content;
 use orchestrate_core::evidence::{
-    AtOrigin, Base, BaseSource, BranchFacts, BranchSide, Branches, Evidence, History, Lease, UnitRecords,
+    AtOrigin, Base, BaseSource, BranchFacts, BranchSide, Branches, Evidence, History, Lease, Origin, OriginFence,
+    UnitRecords,
 };
 use orchestrate_core::identifier::{BackendName, BaseName, CommitId, Nonce, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
 use orchestrate_core::pull_request::{Checks, PullRequest, PullRequestState, PullRequests, Shown, TipRelation};
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
+use orchestrate_core::record::fence::{Fence, FenceIntent};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::revert::Reverts;
 use orchestrate_core::time::{CommitTime, Timestamp};
 
-use crate::answers::{Branch, Changes, Claim, Forge, Head, Trailer, Worker};
+use crate::answers::{Branch, Changes, Claim, Fencing, Forge, Head, Trailer, Worker};
 
 pub(crate) const NOW: i64 = 1_000_000;
 pub(crate) const STALE_AFTER: i64 = 900;
@@ -317,6 +319,8 @@ pub(crate) fn evidence(forge: Forge, trailer: Trailer, branch: Branch, worker: W
         } else {
             BTreeMap::new()
         },
+        origin: Observed::Absent(why()),
+        intents: Observed::Known(BTreeMap::new()),
         stale_marker_seconds: STALE_AFTER,
     }
 }
@@ -326,4 +330,39 @@ fn committed(seconds: i64) -> CommitTime {
         at: Timestamp::from_seconds(seconds),
         offset_minutes: 0,
     }
+}
+
+/// Returns the evidence with what origin says of fences.
+pub(crate) fn fenced(mut evidence: Evidence, fencing: Fencing) -> Evidence {
+    let fence = |digit: char| OriginFence {
+        commit: commit(digit),
+        message: Some(our_fence().message().into_bytes()),
+    };
+    let origin = |task: TaskId, digit| {
+        Observed::Known(Origin {
+            fences: BTreeMap::from([(task, fence(digit))]),
+            ..Origin::default()
+        })
+    };
+    let intent = |digit| Observed::Known(FenceIntent::new(our_fence(), commit(digit)));
+    let intents = |intent| Observed::Known(BTreeMap::from([(task(), intent)]));
+    let other = TaskId::parse("2").expect("id");
+    let none = || Observed::Known(BTreeMap::new());
+    (evidence.origin, evidence.intents) = match fencing {
+        Fencing::Off => (Observed::Absent(why()), intents(intent('4'))),
+        Fencing::Unknown => (Observed::Unknown(why()), none()),
+        Fencing::None => (origin(other, '4'), none()),
+        Fencing::OnlyIntended => (origin(other, '4'), intents(intent('4'))),
+        Fencing::Own => (origin(task(), '4'), intents(intent('4'))),
+        Fencing::Foreign => (origin(task(), '5'), none()),
+        Fencing::ForeignBesideAnIntent => (origin(task(), '5'), intents(intent('4'))),
+        Fencing::IntentUnreadable => (origin(other, '4'), intents(Observed::Unknown(why()))),
+        Fencing::IntentsUnknown => (origin(other, '4'), Observed::Unknown(why())),
+    };
+    evidence
+}
+
+fn our_fence() -> Fence {
+    let tower = record().tower;
+    Fence::new(tower, nonce('2'), nonce('3'), Timestamp::from_seconds(NOW))
 }

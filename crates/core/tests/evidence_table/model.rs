@@ -2,7 +2,7 @@
 
 use orchestrate_core::derive::Row;
 
-use crate::answers::{Branch, Changes, Claim, Forge, Head, Trailer, Worker};
+use crate::answers::{Branch, Changes, Claim, Fencing, Forge, Head, Trailer, Worker};
 
 /// What a row says, in the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +103,16 @@ pub(crate) fn open_says(forge: Forge) -> Says {
 }
 
 pub(crate) fn model(forge: Forge, trailer: Trailer, branch: Branch, worker: Worker, claim: Claim) -> Expected {
+    model_with(forge, trailer, branch, worker, (claim, Fencing::Off))
+}
+
+pub(crate) fn model_with(
+    forge: Forge,
+    trailer: Trailer,
+    branch: Branch,
+    worker: Worker,
+    (claim, fencing): (Claim, Fencing),
+) -> Expected {
     let rows = [
         (Row::MergedPullRequest, false, merged_says(forge, branch, trailer)),
         (
@@ -174,6 +184,18 @@ pub(crate) fn model(forge: Forge, trailer: Trailer, branch: Branch, worker: Work
                 | Claim::Launched
                 | Claim::UnreadableRecord
                 | Claim::UnreadableLaunch => Says::InProgress,
+            },
+        ),
+        (
+            Row::Fence,
+            false,
+            match fencing {
+                Fencing::Off | Fencing::None | Fencing::OnlyIntended | Fencing::Own => Says::No,
+                Fencing::Unknown
+                | Fencing::Foreign
+                | Fencing::ForeignBesideAnIntent
+                | Fencing::IntentUnreadable
+                | Fencing::IntentsUnknown => Says::Unknown,
             },
         ),
     ];

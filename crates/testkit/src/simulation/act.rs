@@ -55,7 +55,10 @@ impl Universe {
         let is_directory = lock_directory(place).is_some()
             || matches!(
                 place,
-                Place::MarkerDirectory(..) | Place::RecordDirectory(_) | Place::RedoDirectory(_)
+                Place::MarkerDirectory(..)
+                    | Place::RecordDirectory(_)
+                    | Place::RedoDirectory(_)
+                    | Place::IntentDirectory(_)
             );
         if !is_directory {
             return Err(Fault::new(
@@ -194,6 +197,7 @@ impl Universe {
             had_branch,
             had_worktree: registered.clone(),
             registered,
+            fenced_too_late: BTreeSet::new(),
             obstacles,
         });
     }

@@ -206,6 +206,7 @@ pub(super) fn directory_of(place: &Place) -> Option<Place> {
         Place::Marker(spec, _, home) => Some(Place::MarkerDirectory(spec.clone(), *home)),
         Place::DispatchRecord(name) | Place::LaunchRecord(name) => Some(Place::RecordDirectory(name.spec.clone())),
         Place::Redo(spec, _) => Some(Place::RedoDirectory(spec.clone())),
+        Place::Intent(spec, _) | Place::ForeignFences(spec) => Some(Place::IntentDirectory(spec.clone())),
         Place::OwnerIn(directory) => Some(directory.place()),
         Place::BundleFile(..)
         | Place::Lock(_)
@@ -213,24 +214,27 @@ pub(super) fn directory_of(place: &Place) -> Option<Place> {
         | Place::LockAside(..)
         | Place::MarkerDirectory(..)
         | Place::RecordDirectory(_)
-        | Place::RedoDirectory(_) => None,
+        | Place::RedoDirectory(_)
+        | Place::IntentDirectory(_) => None,
     }
 }
 
 /// Returns the entry's name in its directory.
 pub(super) fn entry_name(place: &Place) -> Option<String> {
     match place {
-        Place::Marker(_, task, _) | Place::Redo(_, task) => Some(task.to_string()),
+        Place::Marker(_, task, _) | Place::Redo(_, task) | Place::Intent(_, task) => Some(task.to_string()),
         Place::DispatchRecord(name) => Some(format!("{}.json", name.unit)),
         Place::LaunchRecord(name) => Some(format!("{}.launch.json", name.unit)),
         Place::OwnerIn(_) => Some("owner".to_owned()),
+        Place::ForeignFences(_) => Some("foreign.json".to_owned()),
         Place::BundleFile(..)
         | Place::Lock(_)
         | Place::LockStaging(..)
         | Place::LockAside(..)
         | Place::MarkerDirectory(..)
         | Place::RecordDirectory(_)
-        | Place::RedoDirectory(_) => None,
+        | Place::RedoDirectory(_)
+        | Place::IntentDirectory(_) => None,
     }
 }
 
@@ -248,6 +252,9 @@ pub(super) fn lock_directory(place: &Place) -> Option<LockDirectory> {
         | Place::DispatchRecord(_)
         | Place::LaunchRecord(_)
         | Place::RedoDirectory(_)
-        | Place::Redo(..) => None,
+        | Place::Redo(..)
+        | Place::IntentDirectory(_)
+        | Place::Intent(..)
+        | Place::ForeignFences(_) => None,
     }
 }

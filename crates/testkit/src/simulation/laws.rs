@@ -85,11 +85,13 @@ impl Universe {
 
     pub(super) fn judge_branch(&mut self, tower: usize, name: &UnitName, at: &CommitId) {
         self.judge_durable(tower, name, "makes the branch");
+        self.judge_fence(tower, name, "makes the branch");
         self.judge_gate(tower, at, true, "makes a branch");
     }
 
     pub(super) fn judge_advance(&mut self, tower: usize, name: &UnitName, to: &CommitId) {
         self.judge_durable(tower, name, "moves the branch");
+        self.judge_fence(tower, name, "moves the branch");
         self.judge_gate(tower, to, true, "moves a branch");
         let worktree = self.hosts[self.minds[tower].host].worktrees.get(name);
         if worktree.is_some_and(|worktree| worktree.complete) {
@@ -126,12 +128,16 @@ impl Universe {
             | Place::LockStaging(..)
             | Place::LockAside(..)
             | Place::MarkerDirectory(..)
-            | Place::RecordDirectory(_) => {}
+            | Place::RecordDirectory(_)
+            | Place::IntentDirectory(_)
+            | Place::ForeignFences(_) => {}
+            Place::Intent(..) => self.judge_intent(tower, place),
         }
     }
 
     fn judge_record(&mut self, tower: usize, name: &UnitName, bytes: &[u8]) {
         self.judge_durable(tower, name, "writes the record");
+        self.judge_fence(tower, name, "writes the record");
         let Ok(record) = DispatchRecord::parse(bytes) else {
             return;
         };
@@ -204,7 +210,9 @@ impl Universe {
         match place {
             Place::BundleFile(..) => self.convict(Law::Bundle, || format!("tower {tower} removes {place}")),
             Place::Lock(_) => self.judge_taking_away(tower, "removes"),
-            Place::Marker(..) | Place::LaunchRecord(_) => self.judge_removal_of_claim(tower, place),
+            Place::Marker(..) | Place::LaunchRecord(_) | Place::Intent(..) => {
+                self.judge_removal_of_claim(tower, place);
+            }
             Place::DispatchRecord(name) => {
                 self.judge_removal_of_claim(tower, place);
                 self.judge_orphans(tower, name);
@@ -218,7 +226,17 @@ impl Universe {
             | Place::MarkerDirectory(..)
             | Place::RedoDirectory(_)
             | Place::Redo(..)
-            | Place::RecordDirectory(_) => {}
+            | Place::RecordDirectory(_)
+            | Place::IntentDirectory(_)
+            | Place::ForeignFences(_) => {}
+        }
+    }
+
+    fn judge_intent(&mut self, tower: usize, place: &Place) {
+        if !self.minds[tower].holds_or_was_robbed() {
+            self.convict(Law::Lock, || {
+                format!("tower {tower} writes {place} without holding the lock")
+            });
         }
     }
 

@@ -15,11 +15,12 @@ use super::obstacles::Obstacle;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Query {
     /// What origin has, which a fetch brings.
-    Origin,
+    Fences,
     Base,
     History,
     Branches,
     PullRequests,
+    Origin,
     Contains(CommitId, CommitId),
     Content(CommitId),
     Committed(CommitId, BundleFile),
@@ -54,6 +55,7 @@ impl Query {
             | Self::History
             | Self::Branches
             | Self::PullRequests
+            | Self::Fences
             | Self::Leases
             | Self::Committed(..)
             | Self::List(
@@ -66,7 +68,10 @@ impl Query {
                 | Place::OwnerIn(_)
                 | Place::Marker(..)
                 | Place::DispatchRecord(_)
-                | Place::LaunchRecord(_),
+                | Place::LaunchRecord(_)
+                | Place::IntentDirectory(_)
+                | Place::ForeignFences(_)
+                | Place::Intent(..),
             )
             | Self::Read(Place::BundleFile(..)) => true,
             Self::Worktree(other)
@@ -75,7 +80,7 @@ impl Query {
                 shares_a_task(&other.unit, &name.unit)
             }
             Self::Lease(unit) => shares_a_task(unit, &name.unit),
-            Self::Read(Place::Marker(_, task, _)) => name.unit.contains(task),
+            Self::Read(Place::Marker(_, task, _) | Place::Intent(_, task)) => name.unit.contains(task),
             // What a person wants again is never wanted because it could not be read.
             Self::List(Place::RedoDirectory(_) | Place::Redo(..))
             | Self::Contains(..)
@@ -89,7 +94,9 @@ impl Query {
                 | Place::MarkerDirectory(..)
                 | Place::RedoDirectory(_)
                 | Place::Redo(..)
-                | Place::RecordDirectory(_),
+                | Place::RecordDirectory(_)
+                | Place::IntentDirectory(_)
+                | Place::ForeignFences(_),
             ) => false,
         }
     }
@@ -98,10 +105,11 @@ impl Query {
 impl fmt::Display for Query {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Origin => formatter.write_str("what origin has"),
+            Self::Fences => formatter.write_str("the fences at origin"),
             Self::Base => formatter.write_str("the base"),
             Self::History => formatter.write_str("the history of base"),
             Self::Branches => formatter.write_str("the task branches"),
+            Self::Origin => formatter.write_str("what origin has"),
             Self::PullRequests => formatter.write_str("pull requests"),
             Self::Content(tip) => write!(formatter, "the changes of {}", tip.short()),
             Self::Contains(descendant, ancestor) => {
@@ -134,6 +142,8 @@ pub(super) struct Tenure {
     pub(super) gates: Vec<CommitIndex>,
     /// The units whose worktree was registered when it began; only there can anybody be at work.
     pub(super) registered: BTreeSet<UnitName>,
+    /// The tasks whose fence it won after they had landed on origin's base.
+    pub(super) fenced_too_late: BTreeSet<TaskId>,
     /// The units that had a branch, and a worktree, at any time in it. People may take both away at any moment.
     pub(super) had_branch: BTreeSet<UnitName>,
     pub(super) had_worktree: BTreeSet<UnitName>,

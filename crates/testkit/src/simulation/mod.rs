@@ -19,6 +19,7 @@ mod ledger;
 mod mind;
 mod observe;
 mod obstacles;
+mod origin;
 mod peer;
 mod person;
 mod random;

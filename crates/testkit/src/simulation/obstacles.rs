@@ -7,6 +7,7 @@ use std::fmt;
 use orchestrate_core::identifier::{Nonce, TaskId, Unit};
 use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::record::dispatch::DispatchRecord;
+use orchestrate_core::record::fence::FenceIntent;
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::marker;
 
@@ -115,6 +116,13 @@ impl Universe {
             found.push(Obstacle::OwnCommits);
         }
         self.claims(host, tower, task, &mut found);
+        let intent = Place::Intent(self.bundle().spec.clone(), task.clone());
+        if self.hosts[host]
+            .file(&intent)
+            .is_some_and(|bytes| FenceIntent::parse(bytes).is_err())
+        {
+            found.push(Obstacle::Unreadable(intent));
+        }
         let worktrees = self.hosts[host].worktrees.iter();
         let dirty = worktrees
             .filter(|(name, _)| name.unit.contains(task))

@@ -3,6 +3,7 @@
 
 use orchestrate_core::identifier::{TaskId, Unit, UnitName};
 use orchestrate_core::place::{MarkerHome, Place};
+use orchestrate_core::record::launch::LaunchRecord;
 
 use super::commits::CommitIndex;
 use super::host::{BASE, COUNTERPART};
@@ -199,6 +200,7 @@ impl Universe {
             if busy {
                 continue;
             }
+            self.clear_lonely_launches(host, &task);
             let obstacles = self.obstacles(host, usize::MAX, &task);
             let far = self.now(host) + self.scenario.stale_minutes * 60;
             let needs_person = obstacles.iter().any(|obstacle| match obstacle {
@@ -213,6 +215,23 @@ impl Universe {
             });
             if needs_person {
                 self.clear(host, &task, &obstacles);
+            }
+        }
+    }
+
+    /// Removes a launch record that cannot be read and that no dispatch record stands beside.
+    fn clear_lonely_launches(&mut self, host: usize, task: &TaskId) {
+        let files = &mut self.hosts[host].files;
+        let lonely = |place: &&Place| {
+            let Place::LaunchRecord(name) = place else { return false };
+            name.unit.contains(task) && !files.contains_key(&Place::DispatchRecord(name.clone()))
+        };
+        let lonely: Vec<Place> = files.keys().filter(lonely).cloned().collect();
+        for place in lonely {
+            let unreadable = |bytes: &[u8]| LaunchRecord::parse(bytes).is_err();
+            if self.hosts[host].file(&place).is_some_and(unreadable) {
+                self.statistics.cleared += 1;
+                self.hosts[host].files.remove(&place);
             }
         }
     }

@@ -58,9 +58,9 @@ impl Faults {
 /// Between whom "at most one worker" holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LawScope {
-    /// Between the towers of one clone. What this build promises: the fence across hosts is a later issue.
+    /// Between the towers of one clone, which need no origin.
     PerHost,
-    /// Between all towers that share the origin.
+    /// Between all towers that share the origin, by the fence.
     Origin,
 }
 
@@ -123,6 +123,8 @@ pub struct Scenario {
     /// worker lives any more. It happens when an earlier attempt's late runner does the whole work between the
     /// dispatching tower's look under its lock and its spawn.
     pub late_landing: bool,
+    /// Whether the towers fence units at origin.
+    pub fence: bool,
     /// Whether the clones keep reflogs, as git does unless it is told otherwise.
     pub reflogs: bool,
     /// Whether a person finally removes the worktree and the branch of a unit without commits whose branch starts
@@ -179,6 +181,26 @@ impl Scenario {
         Self::over(&SHAPES[..1], false)
     }
 
+    /// Returns the scenario of the fence: three hosts with two towers each, one origin, and one worker, branch and
+    /// landing of a unit over all of them.
+    #[must_use]
+    pub fn fenced() -> Self {
+        let mut scenario = Self::over(&SHAPES[..5], false);
+        scenario.fence_at_origin();
+        scenario
+    }
+
+    /// Makes it a scenario of three hosts whose towers fence units at origin, without reference towers, which do not.
+    pub fn fence_at_origin(&mut self) {
+        self.hosts = 3..=3;
+        self.peers = 0..=0;
+        self.scope = LawScope::Origin;
+        self.fence = true;
+        self.towers = 2..=6;
+        self.steps = 4..=14;
+        self.turns = 3000;
+    }
+
     /// Returns the standard scenario with bundles that changed after they were signed.
     #[must_use]
     pub fn changed_after_sign_off() -> Self {
@@ -224,6 +246,7 @@ impl Scenario {
                 requires_start_commit: false,
             },
             late_landing: true,
+            fence: false,
             reflogs: true,
             person_frees_outdated: true,
             stale_minutes: 15,

@@ -119,6 +119,7 @@ impl<'s> Scheduler<'s> {
             for worker in &mut universe.workers {
                 worker.delay = worker.delay.saturating_sub(1);
             }
+            universe.deliver_a_push();
             if universe.random.chance(4) {
                 universe.clock += universe.random.seconds(60, 1800);
             }

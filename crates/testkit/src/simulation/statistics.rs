@@ -49,6 +49,8 @@ pub struct Statistics {
     pub locks_lost_to_peers: u64,
     /// Tasks that towers parked.
     pub parked: u64,
+    /// Fences won at origin.
+    pub fences: u64,
     /// Claims that a person cleared.
     pub cleared: u64,
     /// Outdated worktrees without commits that a person removed so that their unit could start again.
@@ -91,6 +93,7 @@ impl AddAssign for Statistics {
             (&mut self.locks_broken, other.locks_broken),
             (&mut self.locks_lost_to_peers, other.locks_lost_to_peers),
             (&mut self.parked, other.parked),
+            (&mut self.fences, other.fences),
             (&mut self.cleared, other.cleared),
             (&mut self.freed, other.freed),
             (&mut self.landed, other.landed),
@@ -112,7 +115,7 @@ impl fmt::Display for Statistics {
             formatter,
             "{} schedules, {} steps, {} reads ({} unknown), {} effects ({} not applied, {} reported failed, {} torn), \
              {} fetches ({} behind, {} failed), {} kills, {} restarts, {} locks ({} broken, {} lost to peers), {} runners ({} worked, {} of them on pairs, {} refused), \
-             {} tasks parked, {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
+             {} tasks parked, {} fences won, {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
              at most {} rounds to converge",
             self.schedules,
             self.steps,
@@ -135,6 +138,7 @@ impl fmt::Display for Statistics {
             self.pairs,
             self.refused,
             self.parked,
+            self.fences,
             self.cleared,
             self.freed,
             self.landed,

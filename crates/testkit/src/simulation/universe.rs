@@ -10,6 +10,7 @@ use super::commits::{CommitIndex, CommitSet, Commits};
 use super::host::{BASE, COUNTERPART, Host, Taker};
 use super::law::Law;
 use super::mind::Mind;
+use super::origin::FencedOrigin;
 use super::random::Random;
 use super::scenario::{Faults, Scenario, SimulatedBundle};
 use super::statistics::Statistics;
@@ -28,6 +29,8 @@ pub(super) struct Universe {
     pub(super) commits: Commits,
     /// What origin has; none where there is no origin.
     pub(super) origin: Option<BTreeMap<String, CommitIndex>>,
+    /// The fences at the origin, and the pushes that are on their way.
+    pub(super) fences: FencedOrigin,
     pub(super) hosts: Vec<Host>,
     /// The schedule's clock, in seconds since the epoch.
     pub(super) clock: i64,
@@ -59,6 +62,7 @@ impl Universe {
             calm: false,
             origin: has_origin.then(|| BTreeMap::from([(BASE.to_owned(), root)])),
             commits,
+            fences: FencedOrigin::default(),
             hosts,
             clock: 1_796_000_000 + random.seconds(0, 86_400),
             work: BTreeMap::new(),

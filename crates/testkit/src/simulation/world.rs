@@ -3,19 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::content::Content;
-use orchestrate_core::evidence::{Base, History, Lease};
+use orchestrate_core::evidence::{Base, History, Lease, Origin};
 use orchestrate_core::fetch::{Fetch, FetchTerms};
-use orchestrate_core::identifier::{BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
+use orchestrate_core::identifier::{BaseName, CommitId, Nonce, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
 use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::DispatchRecord;
+use orchestrate_core::record::fence::Fence;
 use orchestrate_core::time::{CommitTime, Timestamp};
-use orchestrate_core::world::{Branches, Checkout, Fault, Race, Reading, Spawned, WorktreeFacts, World};
+use orchestrate_core::world::{Branches, Checkout, Fault, Pushed, Race, Reading, Spawned, WorktreeFacts, World};
 
 use super::call::{Pause, SimulatedWorld};
 use super::mind::Query;
+use super::origin::clone_of;
 use super::universe::Universe;
 
 /// For effects that are one system call: they happen or they do not.
@@ -170,6 +172,11 @@ impl World for SimulatedWorld<'_> {
     }
 
     fn fetch(&mut self, _terms: &FetchTerms) -> Fetch {
+        // A decision begins with it: what an earlier one of the same step could not read of some unit is of no account.
+        let mut universe = self.universe.borrow_mut();
+        let unread = &mut universe.minds[self.tower].unread;
+        unread.retain(|query| !matches!(query, Query::Worktree(_) | Query::Occupants(_)));
+        drop(universe);
         let fetched = self.act(
             || "fetch origin".to_owned(),
             |universe, tower| {
@@ -202,6 +209,20 @@ impl World for SimulatedWorld<'_> {
                 }
             }
         }
+    }
+
+    fn clone_id(&self) -> Nonce {
+        clone_of(self.host())
+    }
+
+    fn origin(&self, spec: &SpecId, _base: &Base) -> Observed<Origin> {
+        self.observe(Query::Fences, |universe, _| {
+            if universe.scenario.fence && universe.origin.is_some() {
+                Observed::Known(universe.true_origin(spec))
+            } else {
+                Observed::Absent(Why::new("there is no origin"))
+            }
+        })
     }
 
     fn enter_window(&mut self, spec: &SpecId) -> Result<Race, Fault> {
@@ -275,6 +296,42 @@ impl World for SimulatedWorld<'_> {
         self.act(
             || format!("touch {place}"),
             |universe, tower| universe.do_touch(tower, place),
+            atomic,
+        )
+    }
+
+    fn create_fence(&mut self, fence: &Fence) -> Result<CommitId, Fault> {
+        self.act(
+            || "write the commit of a fence".to_owned(),
+            |universe, tower| Ok(universe.do_create_fence(tower, fence)),
+            atomic,
+        )
+    }
+
+    fn push_fences(
+        &mut self,
+        spec: &SpecId,
+        fences: &BTreeMap<TaskId, CommitId>,
+    ) -> Result<BTreeMap<TaskId, Pushed>, Fault> {
+        self.act(
+            || {
+                format!(
+                    "push the fences of {:?} of {spec}",
+                    fences.keys().map(TaskId::as_str).collect::<Vec<_>>()
+                )
+            },
+            |universe, tower| universe.do_push_fences(tower, fences),
+            |universe, tower| universe.delay_push(tower, fences),
+        )
+    }
+
+    fn delete_fence(&mut self, spec: &SpecId, task: &TaskId) -> Result<(), Fault> {
+        self.act(
+            || format!("delete the fence of {task} of {spec}"),
+            |universe, tower| {
+                universe.do_delete_fence(tower, task);
+                Ok(())
+            },
             atomic,
         )
     }

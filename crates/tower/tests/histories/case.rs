@@ -256,6 +256,7 @@ pub(crate) fn request(base_branch: Option<BaseName>) -> StepRequest {
             },
             park_after: 3,
         },
+        fence: orchestrate_config::FencePolicy::Off,
         dry_run: true,
         unattended: true,
     }

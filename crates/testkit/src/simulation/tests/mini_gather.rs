@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use orchestrate_core::evidence::{Evidence, Markers, UnitRecords};
+use orchestrate_core::evidence::{Evidence, Markers, Origin, UnitRecords};
 use orchestrate_core::identifier::{SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{MarkerHome, Place};
@@ -11,6 +11,7 @@ use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::marker;
 use orchestrate_core::world::{Branches, Reading, World};
 
+use super::mini_fence;
 use super::mini_tower::{Flaw, Stop};
 
 const STALE_SECONDS: i64 = 900;
@@ -45,6 +46,11 @@ pub(super) fn gather(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Result<Evi
             Observed::Absent(_) | Observed::Unknown(_) => Observed::Known(BTreeMap::new()),
         };
     }
+    let origin = origin(world.origin(spec, &base), flaw);
+    let intents = match &origin {
+        Observed::Absent(why) | Observed::Unknown(why) => Observed::Absent(why.clone()),
+        Observed::Known(_) => mini_fence::intents(world, spec),
+    };
     Ok(Evidence {
         spec: spec.clone(),
         history: world.history(spec, &base),
@@ -56,10 +62,23 @@ pub(super) fn gather(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Result<Evi
         content: BTreeMap::new(),
         times: BTreeMap::new(),
         redo: BTreeMap::new(),
+        origin,
+        intents,
         now: world.now(),
         stale_marker_seconds: STALE_SECONDS,
         base,
     })
+}
+
+fn origin(answer: Observed<Origin>, flaw: Flaw) -> Observed<Origin> {
+    let blind = matches!(flaw, Flaw::TakesTheFenceAway | Flaw::AdoptsThePeersFence);
+    match answer {
+        Observed::Known(origin) if blind => Observed::Known(Origin {
+            fences: BTreeMap::new(),
+            ..origin
+        }),
+        answer @ (Observed::Known(_) | Observed::Absent(_) | Observed::Unknown(_)) => answer,
+    }
 }
 
 pub(super) fn observed<T>(reading: Reading, parse: impl Fn(&[u8]) -> Result<T, String>) -> Observed<T> {

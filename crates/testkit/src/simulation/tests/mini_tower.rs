@@ -20,6 +20,7 @@ use orchestrate_core::world::{Checkout, Fault, Race, Reading, Spawned, WorktreeF
 use orchestrate_spec::BundleTexts;
 use orchestrate_spec::brief::{Freshness, freshness, parse_sign_off};
 
+use super::mini_fence;
 use super::mini_gather::{gather, read_launch};
 use super::mini_lock::{lock, unlock};
 use crate::simulation::TowerEnd;
@@ -62,6 +63,15 @@ pub(super) enum Flaw {
     ParksTwice,
     ParksAndDispatches,
     DispatchesTheParked,
+    NoFence,
+    BranchBeforeFence,
+    PushesBeforeTheIntent,
+    TakesTheFenceAway,
+    AdoptsThePeersFence,
+    ForgetsItsFence,
+    NoLookAtOriginAgain,
+    UnknownOriginHasNotMoved,
+    CollectsBeforeOriginHasIt,
     Panics,
 }
 
@@ -109,6 +119,9 @@ fn attempt(world: &mut dyn World, flaw: Flaw) -> Result<UnitName, Stop> {
     {
         return Err(why.into());
     }
+    let evidence = gather(world, &spec, flaw)?;
+    let state = derive(&graph, &evidence);
+    mini_fence::collect(world, &spec, &evidence, &state, flaw);
     super::mini_park::sweep(world, &spec, &graph, flaw)?;
     let before = choose(world, &spec, &graph, flaw)?;
     assert!(flaw != Flaw::Panics, "a tower with a slip");
@@ -230,7 +243,13 @@ fn record(
     if flaw == Flaw::MarkerBeforeBranch {
         write_markers(world, &name, evidence.now)?;
     }
+    if flaw != Flaw::NoFence && flaw != Flaw::BranchBeforeFence {
+        mini_fence::take(world, &name, &evidence, flaw)?;
+    }
     make_branch(world, &name, &start, &branch)?;
+    if flaw == Flaw::BranchBeforeFence {
+        mini_fence::take(world, &name, &evidence, flaw)?;
+    }
     if worktree == WorktreeAct::Register && flaw != Flaw::RegistersAfterMarker {
         let _ = world.register_worktree(&name)?;
     }

@@ -1,5 +1,6 @@
 //! The judge, judged: a correct tower passes, and every wrong one is convicted of the law it breaks.
 
+mod mini_fence;
 mod mini_gather;
 mod mini_lock;
 mod mini_park;
@@ -71,6 +72,7 @@ fn every_flaw_is_convicted() {
     let mut mortal_workers = one_task.clone().with_faults(deadly);
     mortal_workers.steps = 6..=12;
     let changed = Scenario::changed_after_sign_off();
+    let fenced = Scenario::fenced();
     let cases: &[(Flaw, &Scenario, &[Law])] = &[
         (Flaw::NoLock, &standard, &[Law::Lock]),
         (Flaw::MarkerBeforeBranch, &standard, &[Law::Order]),
@@ -107,6 +109,15 @@ fn every_flaw_is_convicted() {
         (Flaw::ParksTwice, &mortal_workers, &[Law::Bundle]),
         (Flaw::ParksAndDispatches, &standard, &[Law::Bundle]),
         (Flaw::DispatchesTheParked, &mortal_workers, &[Law::Parking]),
+        (Flaw::NoFence, &fenced, &[Law::Order, Law::OneWorker]),
+        (Flaw::BranchBeforeFence, &fenced, &[Law::Order, Law::OneWorker]),
+        (Flaw::PushesBeforeTheIntent, &fenced, &[Law::Order]),
+        (Flaw::TakesTheFenceAway, &fenced, &[Law::OneWorker]),
+        (Flaw::AdoptsThePeersFence, &fenced, &[Law::OneWorker]),
+        (Flaw::ForgetsItsFence, &fenced, &[Law::Convergence]),
+        (Flaw::NoLookAtOriginAgain, &fenced, &[Law::OneWorker]),
+        (Flaw::UnknownOriginHasNotMoved, &fenced, &[Law::Unknown]),
+        (Flaw::CollectsBeforeOriginHasIt, &fenced, &[Law::OneWorker]),
         (Flaw::Panics, &standard, &[Law::Panic]),
     ];
     let mut wrong = Vec::new();
@@ -152,4 +163,17 @@ fn across_hosts_one_worker_needs_the_fence() {
     scenario.scope = LawScope::Origin;
     let law = convicted(Flaw::Nothing, &scenario, 200).map(|(law, _)| law);
     assert_eq!(law, Some(Law::OneWorker));
+}
+
+/// Verifies REQ-D2.1.
+#[test]
+fn with_the_fence_one_worker_holds_across_hosts() {
+    let report = match run_many(0..1000, 2, &Scenario::fenced(), &tower(Flaw::Nothing)) {
+        Ok(report) => report,
+        Err(violation) => panic!("{violation}"),
+    };
+    println!("{report}");
+    let sums = report.statistics;
+    assert_eq!(sums.landed, sums.tasks);
+    assert!(sums.fences > 1000 && sums.unknown > 100 && sums.kills > 100, "{sums}");
 }

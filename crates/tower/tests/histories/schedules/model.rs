@@ -142,6 +142,7 @@ impl Universe {
             graph: &graph,
             base: &base,
             stale_marker_seconds: 900,
+            origin: &Observed::Absent(Why::new("no fences are taken")),
             asked: Some(asked),
             beside: false,
         };

@@ -1,0 +1,49 @@
+//! Row 10 of the evidence table: a fence at origin.
+//!
+//! It is there before anything else of a dispatch and tells nothing of a worker, so it never says that somebody works.
+//! One that is not this clone's own, while no other row knows of the unit, is a peer that has only begun, or one that
+//! is gone: a person can tell which, the tower cannot, and never takes the unit from it.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use crate::answer::Answer;
+use crate::evidence::Evidence;
+use crate::identifier::{SpecId, TaskId};
+use crate::observed::{Observed, Why};
+use crate::record::fence::{owner, reference};
+
+pub(super) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
+    let origin = match &evidence.origin {
+        Observed::Known(origin) => origin,
+        Observed::Absent(why) => return Answer::No(why.reason.clone()),
+        Observed::Unknown(why) => return Answer::Unknown(why.clone()),
+    };
+    // What this clone has pushed is part of the answer: without it no fence can be told, nor a new one be taken.
+    let own = match &evidence.intents {
+        Observed::Known(intents) => intents.get(task),
+        Observed::Absent(_) => None,
+        Observed::Unknown(why) => return Answer::Unknown(why.clone()),
+    };
+    let own = match own {
+        Some(Observed::Known(intent)) => Some(&intent.commit),
+        Some(Observed::Absent(_)) | None => None,
+        Some(Observed::Unknown(why)) => return Answer::Unknown(why.clone()),
+    };
+    match origin.fences.get(task) {
+        None => Answer::No("no fence at origin".to_string()),
+        Some(fence) if own == Some(&fence.commit) => Answer::No("the fence at origin is this clone's own".to_string()),
+        Some(fence) => {
+            let by = owner(&fence.commit, fence.message.as_deref());
+            let why = Why::new(format!("{by} has fenced it, and nothing of its work is seen here"));
+            Answer::Unknown(why.with_hint(foreign_hint(&evidence.spec, task)))
+        }
+    }
+}
+
+fn foreign_hint(spec: &SpecId, task: &TaskId) -> String {
+    format!(
+        "it ends when the unit lands; if that tower is gone for good: git push origin :{}",
+        reference(spec, task)
+    )
+}

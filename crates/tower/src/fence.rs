@@ -1,0 +1,325 @@
+//! The fence: among the towers of all clones of one origin, one at most takes a unit (architecture §6, law L3).
+//!
+//! In the locked window, after everything that can refuse and before the branch (law L2). What this clone is about to
+//! push it writes down first, so that it knows its own fence after a crash, by the commit and by nothing else; a fence
+//! that anybody else made is never taken over, and never removed while its unit has not landed at origin.
+
+use std::collections::BTreeMap;
+
+use orchestrate_config::FencePolicy;
+use orchestrate_core::derive::{SpecState, TaskState};
+use orchestrate_core::evidence::{Base, BranchSide, Evidence, Origin, OriginFence};
+use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
+use orchestrate_core::observed::{Observed, Why};
+use orchestrate_core::place::Place;
+use orchestrate_core::plan::{HoldReason, NoDispatch};
+use orchestrate_core::record::fence::{Fence, FenceIntent, ForeignFences, owner};
+use orchestrate_core::world::{Fault, Pushed, Reading, World};
+
+use crate::fetch::Freshness;
+use crate::gate::Passed;
+use crate::lock::Held;
+use crate::step::{StepRequest, Survey, machine};
+
+/// What is known of the unit that is to be fenced.
+pub(crate) struct Fencing<'a> {
+    pub(crate) name: &'a UnitName,
+    pub(crate) base: &'a Base,
+    pub(crate) evidence: &'a Evidence,
+    pub(crate) state: &'a SpecState,
+}
+
+/// A fence that is held, as far as this run has made it.
+#[derive(Debug, Default)]
+#[must_use = "a fence whose dispatch fails is given back"]
+pub(crate) struct Fenced {
+    /// The fences whose intents this run has written. Older ones are not given back: an earlier attempt of this clone
+    /// may have come further than its tower lived to tell.
+    made: BTreeMap<TaskId, CommitId>,
+}
+
+/// Asks origin, as the policy wants it. Where it could not be fetched it is not asked: nothing will be dispatched, and
+/// the fetch has the reason. A dry run takes what the last step saw.
+pub(crate) fn ask(world: &dyn World, request: &StepRequest, base: &Base, freshness: &Freshness) -> Observed<Origin> {
+    let spec = &request.spec;
+    match (request.fence, freshness) {
+        (FencePolicy::Off, _) => Observed::Absent(Why::new("dispatch_fence is off, so no fence is looked for")),
+        (FencePolicy::Auto | FencePolicy::On, Freshness::NotAsked) => remembered(world, spec),
+        (FencePolicy::Auto | FencePolicy::On, Freshness::Stale { .. }) => {
+            Observed::Absent(Why::new("origin does not answer, so nothing will be dispatched"))
+        }
+        (FencePolicy::Auto, Freshness::Current) => world.origin(spec, base),
+        (FencePolicy::On, Freshness::Current) => match world.origin(spec, base) {
+            Observed::Absent(why) => Observed::Unknown(
+                Why::new(format!("{why}, and dispatch_fence is on"))
+                    .with_hint("git remote add origin ADDRESS, or set dispatch_fence: auto"),
+            ),
+            answer @ (Observed::Known(_) | Observed::Unknown(_)) => answer,
+        },
+    }
+}
+
+/// Returns what the last step saw of other clones' fences: who only looks does not wait for origin.
+pub(crate) fn remembered(world: &dyn World, spec: &SpecId) -> Observed<Origin> {
+    let unreadable = |cause: String| {
+        let why = Why::new(format!("the fences that the last step saw cannot be read: {cause}"));
+        Observed::Unknown(why.with_hint("the next step asks origin and writes them again"))
+    };
+    match world.read(&Place::ForeignFences(spec.clone())) {
+        Reading::Absent => Observed::Absent(Why::new("no step has seen one of another clone")),
+        Reading::File { bytes, .. } => match ForeignFences::parse(&bytes) {
+            Ok(seen) => Observed::Known(Origin {
+                fences: seen.fences(),
+                ..Origin::default()
+            }),
+            Err(fault) => unreadable(fault.to_string()),
+        },
+        Reading::Directory { .. } | Reading::Symlink | Reading::Special => unreadable("it is no file".to_owned()),
+        Reading::Unreadable(cause) => unreadable(cause),
+    }
+}
+
+/// Keeps what this step has seen of other clones' fences, where it has changed.
+fn remember(world: &mut dyn World, spec: &SpecId, evidence: &Evidence) -> Result<(), Fault> {
+    let Observed::Known(origin) = &evidence.origin else {
+        return Ok(());
+    };
+    let is_foreign = |(task, fence): &(&TaskId, &OriginFence)| {
+        earlier_intent(evidence, task).is_none_or(|intent| intent.commit != fence.commit)
+    };
+    let foreign = ForeignFences::new(origin.fences.iter().filter(is_foreign));
+    let place = Place::ForeignFences(spec.clone());
+    let bytes = foreign.render();
+    match world.read(&place) {
+        Reading::Absent if foreign.is_empty() => Ok(()),
+        Reading::File { bytes: before, .. } if before == bytes => Ok(()),
+        Reading::Absent
+        | Reading::File { .. }
+        | Reading::Directory { .. }
+        | Reading::Symlink
+        | Reading::Special
+        | Reading::Unreadable(_) => {
+            world.create_directory(&Place::IntentDirectory(spec.clone()))?;
+            world.write(&place, &bytes)
+        }
+    }
+}
+
+/// Takes the fence of every task of the unit, or of none.
+///
+/// # Errors
+/// Why the unit is not this tower's: another one has it, origin has moved on, or it cannot be told.
+pub(crate) fn take<'window>(
+    world: &mut dyn World,
+    _: (&Held<'window>, &Passed<'window>),
+    fencing: &Fencing<'_>,
+) -> Result<Fenced, NoDispatch> {
+    let Fencing {
+        name, base, evidence, ..
+    } = fencing;
+    let origin = match &evidence.origin {
+        Observed::Known(origin) => origin,
+        Observed::Absent(_) => return Ok(Fenced::default()),
+        Observed::Unknown(why) => return Err(unread(why.clone())),
+    };
+    if let Some(ahead) = unseen(world, base, origin, &name.unit) {
+        return Err(NoDispatch::Hold(ahead));
+    }
+    let (fences, fenced) = intend(world, name, evidence).map_err(machine)?;
+    let pushed = world.push_fences(&name.spec, &fences);
+    // Whatever became of an unanswered push: its intent is there, and the next step finds out.
+    let pushed = pushed.map_err(|fault| unread(unanswered(&fault)))?;
+    let now = match world.origin(&name.spec, base) {
+        Observed::Known(now) => now,
+        Observed::Absent(why) | Observed::Unknown(why) => return Err(unread(why)),
+    };
+    let refused = lost(&pushed, &fences, &now).or_else(|| unseen(world, base, &now, &name.unit));
+    match refused {
+        None => {
+            forget_landed(world, fencing, &now);
+            Ok(fenced)
+        }
+        Some(reason) => {
+            drop_fences(world, &name.spec, &fenced, &now);
+            Err(NoDispatch::Hold(reason))
+        }
+    }
+}
+
+/// Removes the intents of tasks that have landed and have no fence any more. Under the lock, so that no tower of this
+/// clone is about to push one of them; what is left over is removed by a later dispatch.
+fn forget_landed(world: &mut dyn World, fencing: &Fencing<'_>, now: &Origin) {
+    let spec = &fencing.name.spec;
+    let is_over = |task: &TaskId| {
+        let report = fencing.state.tasks.get(task);
+        let has_landed = report.is_some_and(|report| matches!(report.state, TaskState::Landed { .. }));
+        has_landed && !now.fences.contains_key(task) && !fencing.name.unit.contains(task)
+    };
+    if let Observed::Known(intents) = &fencing.evidence.intents {
+        for task in intents.keys().filter(|task| is_over(task)) {
+            let _ = world.remove(&Place::Intent(spec.clone(), task.clone()));
+        }
+    }
+}
+
+/// Gives the fence back when nothing else of the dispatch has happened. A fence that cannot be given back stays this
+/// clone's, and its next step goes on from it.
+pub(crate) fn give_back(world: &mut dyn World, fencing: &Fencing<'_>, fenced: &Fenced) {
+    if fenced.made.is_empty() {
+        return;
+    }
+    let Fencing { name, base, .. } = fencing;
+    let Observed::Known(branches) = world.branches(&name.spec, base, &BTreeMap::new()) else {
+        return;
+    };
+    let mut of_unit = branches.by_unit.get(&name.unit).into_iter().flatten();
+    if of_unit.any(|facts| facts.side == BranchSide::Local) || branches.unreadable.contains_key(&name.unit) {
+        return;
+    }
+    if let Observed::Known(now) = world.origin(&name.spec, base) {
+        drop_fences(world, &name.spec, fenced, &now);
+    }
+}
+
+/// Keeps what was seen of fences, and removes those of units that have landed on origin's base, whoever made them.
+/// Returns what failed, in words: a dispatch needs neither.
+pub(crate) fn keep_house(world: &mut dyn World, spec: &SpecId, survey: &Survey) -> Vec<String> {
+    let remembered = remember(world, spec, &survey.evidence);
+    let mut failed = collect(world, spec, survey);
+    failed.extend(remembered.err().map(|fault| fault.to_string()));
+    failed
+}
+
+fn collect(world: &mut dyn World, spec: &SpecId, survey: &Survey) -> Vec<String> {
+    let Survey { evidence, state, .. } = survey;
+    let Observed::Known(origin) = &evidence.origin else {
+        return Vec::new();
+    };
+    let Some(there) = origin
+        .base
+        .as_ref()
+        .filter(|there| is_seen(world, &evidence.base, there))
+    else {
+        return Vec::new();
+    };
+    let landed: Vec<&TaskId> = state
+        .tasks
+        .iter()
+        .filter(|(_, report)| match &report.state {
+            TaskState::Landed { commit } => matches!(world.contains(there, commit), Observed::Known(true)),
+            TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Ready | TaskState::Blocked { .. } => false,
+        })
+        .map(|(task, _)| task)
+        .collect();
+    let mut failed = Vec::new();
+    for task in landed {
+        if origin.fences.contains_key(task)
+            && let Err(fault) = world.delete_fence(spec, task)
+        {
+            failed.push(format!("the fence of task {task}, which has landed, stays: {fault}"));
+        }
+    }
+    failed
+}
+
+/// Writes down what is to be pushed, for every task that this clone has no intent of. An older intent is kept: its push
+/// may have happened, or may happen yet.
+fn intend(
+    world: &mut dyn World,
+    name: &UnitName,
+    evidence: &Evidence,
+) -> Result<(BTreeMap<TaskId, CommitId>, Fenced), Fault> {
+    let mut fences = BTreeMap::new();
+    let mut fenced = Fenced::default();
+    let mut new: Option<FenceIntent> = None;
+    for task in name.unit.tasks() {
+        if let Some(earlier) = earlier_intent(evidence, task) {
+            // Git may have thrown away the commit, to which no ref here leads.
+            let _ = world.create_fence(&earlier.fence)?;
+            fences.insert(task.clone(), earlier.commit.clone());
+            continue;
+        }
+        let intent = match &new {
+            Some(intent) => intent.clone(),
+            None => {
+                let fence = Fence::new(world.identity(), world.clone_id(), world.nonce()?, world.now());
+                let commit = world.create_fence(&fence)?;
+                world.create_directory(&Place::IntentDirectory(name.spec.clone()))?;
+                new.insert(FenceIntent::new(fence, commit)).clone()
+            }
+        };
+        world.write(&Place::Intent(name.spec.clone(), task.clone()), &intent.render())?;
+        fences.insert(task.clone(), intent.commit.clone());
+        fenced.made.insert(task.clone(), intent.commit);
+    }
+    Ok((fences, fenced))
+}
+
+/// Returns the intent that this clone has of the task. One that could not be read has held the unit (row 10).
+fn earlier_intent<'a>(evidence: &'a Evidence, task: &TaskId) -> Option<&'a FenceIntent> {
+    match &evidence.intents {
+        Observed::Known(intents) => match intents.get(task) {
+            Some(Observed::Known(intent)) => Some(intent),
+            Some(Observed::Absent(_) | Observed::Unknown(_)) | None => None,
+        },
+        Observed::Absent(_) | Observed::Unknown(_) => None,
+    }
+}
+
+/// Returns why the push has not won every fence. Where it was refused, what stands at origin decides: also a refusal
+/// may be reported falsely.
+fn lost(pushed: &BTreeMap<TaskId, Pushed>, fences: &BTreeMap<TaskId, CommitId>, now: &Origin) -> Option<HoldReason> {
+    fences
+        .iter()
+        .find_map(|(task, own)| match (pushed.get(task), now.fences.get(task)) {
+            (Some(Pushed::Made | Pushed::Same), _) => None,
+            (Some(Pushed::Refused { .. }) | None, Some(fence)) if fence.commit == *own => None,
+            (Some(Pushed::Refused { .. }) | None, Some(fence)) => Some(HoldReason::Fenced {
+                task: task.clone(),
+                owner: owner(&fence.commit, fence.message.as_deref()),
+            }),
+            (Some(Pushed::Refused { why }), None) => Some(HoldReason::FenceRefused { why: why.clone() }),
+            (None, None) => Some(HoldReason::FenceRefused {
+                why: "it said nothing of it".to_owned(),
+            }),
+        })
+}
+
+/// Returns what origin has that the evidence of this clone cannot have seen: then the unit may have been done, or begun,
+/// elsewhere.
+fn unseen(world: &dyn World, base: &Base, origin: &Origin, unit: &Unit) -> Option<HoldReason> {
+    let ahead = |what: String| Some(HoldReason::OriginAhead { what });
+    if let Some(there) = origin.base.as_ref().filter(|there| !is_seen(world, base, there)) {
+        return ahead(format!("{} at {}", base.name, there.short()));
+    }
+    let shared = |other: &Unit| other.tasks().any(|task| unit.contains(task));
+    let mut branches = origin.branches.iter().filter(|(other, _)| shared(other));
+    let (other, tip) = branches.find(|(_, tip)| !is_seen(world, base, tip))?;
+    ahead(format!("a branch of task-{other} at {}", tip.short()))
+}
+
+/// Returns whether a commit of origin is in what the evidence was taken from.
+fn is_seen(world: &dyn World, base: &Base, commit: &CommitId) -> bool {
+    let mut here = core::iter::once(&base.commit).chain(&base.counterpart);
+    here.any(|here| here == commit || matches!(world.contains(here, commit), Observed::Known(true)))
+}
+
+/// Removes this run's fences that stand at origin as it made them; what fails stays intended, and so this clone's own.
+fn drop_fences(world: &mut dyn World, spec: &SpecId, fenced: &Fenced, now: &Origin) {
+    for (task, own) in &fenced.made {
+        let stands = now.fences.get(task).is_some_and(|fence| fence.commit == *own);
+        if stands && world.delete_fence(spec, task).is_ok() {
+            // An intent that is left over is used again by the next fence of the task.
+            let _ = world.remove(&Place::Intent(spec.clone(), task.clone()));
+        }
+    }
+}
+
+fn unread(why: Why) -> NoDispatch {
+    NoDispatch::unread("whether another tower has the unit", why)
+}
+
+fn unanswered(fault: &Fault) -> Why {
+    Why::new(fault.to_string())
+        .with_hint("step again when origin answers; if the fence was made, it is this clone's own")
+}
