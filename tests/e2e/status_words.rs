@@ -128,6 +128,7 @@ fn every_state_in_eighty_columns() {
                                              ← decides
               open pull request     yes      PR #5 open, draft, checks passed, [AGE]
               dispatch marker       no       no dispatch marker
+              fence at origin       no       no step has seen one of another clone
 
             base main at [SHORT] · 4 commits walked · 1 request to o/r for 12 heads,
               [AGE] ago
@@ -153,6 +154,7 @@ fn every_state_in_eighty_columns() {
               open pull request     no       none for the task's branch in o/r (asked
                                              [AGE] ago)
               dispatch marker       no       no dispatch marker
+              fence at origin       no       no step has seen one of another clone
 
             base main at [SHORT] · 4 commits walked · 1 request to o/r for 12 heads,
               [AGE] ago
@@ -220,7 +222,7 @@ fn the_json_of_status_and_why_is_whole() {
         assert_eq!(of("11")["needs"], json!(["3", "4"]));
         let why = forge.run(&["why", "alpha", "3", "--format", "json"]).exits(0).json();
         assert_eq!((&why["schema"], &why["task"]), (&json!(1), &json!("3")));
-        assert_eq!(why["rows"].as_array().map(Vec::len), Some(9));
+        assert_eq!(why["rows"].as_array().map(Vec::len), Some(10));
         for key in [
             "state",
             "detail",

@@ -119,11 +119,9 @@ fn attempt(world: &mut dyn World, flaw: Flaw) -> Result<UnitName, Stop> {
     {
         return Err(why.into());
     }
-    let evidence = gather(world, &spec, flaw)?;
-    let state = derive(&graph, &evidence);
-    mini_fence::collect(world, &spec, &evidence, &state, flaw);
     super::mini_park::sweep(world, &spec, &graph, flaw)?;
     let before = choose(world, &spec, &graph, flaw)?;
+    mini_fence::collect(world, &spec, &before.evidence, &before.state, flaw);
     assert!(flaw != Flaw::Panics, "a tower with a slip");
     if flaw == Flaw::WritesTheBundle {
         world.write(&Place::BundleFile(spec.clone(), BundleFile::Tasks), b"dispatched")?;

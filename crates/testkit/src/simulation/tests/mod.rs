@@ -73,6 +73,12 @@ fn every_flaw_is_convicted() {
     mortal_workers.steps = 6..=12;
     let changed = Scenario::changed_after_sign_off();
     let fenced = Scenario::fenced();
+    let unreadable = Faults {
+        unknown: 40,
+        ..Faults::NONE
+    };
+    let mut hard_to_read = Scenario::one_task().on_hosts(1..=1).with_faults(unreadable);
+    hard_to_read.steps = 6..=12;
     let cases: &[(Flaw, &Scenario, &[Law])] = &[
         (Flaw::NoLock, &standard, &[Law::Lock]),
         (Flaw::MarkerBeforeBranch, &standard, &[Law::Order]),
@@ -105,7 +111,7 @@ fn every_flaw_is_convicted() {
         (Flaw::FetchesNothing, &standard, &[Law::Unknown]),
         (Flaw::IgnoresFailedFetches, &standard, &[Law::Unknown]),
         (Flaw::ParksTheLiving, &standard, &[Law::Parking]),
-        (Flaw::ParksTheUnread, &standard, &[Law::Unknown]),
+        (Flaw::ParksTheUnread, &hard_to_read, &[Law::Unknown]),
         (Flaw::ParksTwice, &mortal_workers, &[Law::Bundle]),
         (Flaw::ParksAndDispatches, &standard, &[Law::Bundle]),
         (Flaw::DispatchesTheParked, &mortal_workers, &[Law::Parking]),
