@@ -2,6 +2,7 @@
 //!
 //! Holds no state between steps; everything a step knows it has read in that step (law L11).
 
+mod advance;
 pub mod apply;
 pub mod claims;
 mod fence;
@@ -9,6 +10,7 @@ pub mod fetch;
 mod fitness;
 pub mod gate;
 pub mod gather;
+mod hand_over;
 pub mod launch;
 pub mod lock;
 mod neighbours;

@@ -8,25 +8,19 @@ use orchestrate_core::derive::{SpecState, derive};
 use orchestrate_core::evidence::{Base, Evidence, Origin};
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{BaseName, CommitId, SpecId, TaskId, Unit, UnitName};
-use orchestrate_core::observed::{Observed, Why};
-use orchestrate_core::place::Place;
-use orchestrate_core::plan::{DispatchPlan, HaltReason, HoldReason, Intent, NoDispatch, Selection, intend};
+use orchestrate_core::observed::Observed;
+use orchestrate_core::plan::{HaltReason, Intent, NoDispatch, Selection};
 use orchestrate_core::pull_request::PullRequests;
-use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner, LaunchOrder};
-use orchestrate_core::record::launch::LaunchRecord;
-use orchestrate_core::select::{Choice, Company, select_beside};
-use orchestrate_core::world::{Checkout, Fault, Spawned, World};
+use orchestrate_core::record::dispatch::{DispatchRecord, LaunchOrder};
+use orchestrate_core::select::{Choice, select_beside};
+use orchestrate_core::world::{Fault, World};
 use orchestrate_spec::Bundle;
 
+use crate::advance::advance;
 use crate::fence;
-use crate::fetch::{self, FetchRequest};
-use crate::fitness::{Chosen, Situation, choose};
-use crate::gate;
+use crate::fetch::FetchRequest;
 use crate::gather::{Question, gather};
-use crate::lock::{self, LockRefusal};
-use crate::preflight::open_bundle;
-use crate::sweep::{self, Seen, Swept};
-use crate::window::{self, Order};
+use crate::sweep::Swept;
 
 /// What a step is asked to do.
 #[derive(Debug, Clone)]
@@ -215,16 +209,16 @@ fn survey_shown(
 }
 
 /// What a survey is taken with.
-struct Answers<'a> {
-    base: &'a Base,
-    origin: &'a Observed<Origin>,
+pub(crate) struct Answers<'a> {
+    pub(crate) base: &'a Base,
+    pub(crate) origin: &'a Observed<Origin>,
     /// The forge's answer of an earlier survey.
-    asked: Option<&'a Observed<PullRequests>>,
+    pub(crate) asked: Option<&'a Observed<PullRequests>>,
     /// Whether the forge is also asked for what people are shown of landed units.
-    beside: bool,
+    pub(crate) beside: bool,
 }
 
-fn survey_with(world: &dyn World, request: &StepRequest, graph: TaskGraph, answers: &Answers<'_>) -> Survey {
+pub(crate) fn survey_with(world: &dyn World, request: &StepRequest, graph: TaskGraph, answers: &Answers<'_>) -> Survey {
     let question = Question {
         spec: &request.spec,
         graph: &graph,
@@ -247,197 +241,6 @@ pub fn step(world: &mut dyn World, request: &StepRequest, launcher: &dyn Launche
         Err(reason) => StepOutcome::Nothing(reason),
     };
     StepReport { outcome, notes }
-}
-
-/// How often a step decides anew when another tower was quicker.
-const DECISIONS: usize = 4;
-
-fn advance(
-    world: &mut dyn World,
-    request: &StepRequest,
-    launcher: &dyn Launcher,
-    notes: &mut Vec<String>,
-) -> Result<StepOutcome, NoDispatch> {
-    let (mut asked, mut again) = (None, request.clone());
-    let mut outcome = decide_and_dispatch(world, request, launcher, notes, &mut asked);
-    for _ in 1..DECISIONS {
-        match &outcome {
-            Err(NoDispatch::Hold(HoldReason::Moved { .. } | HoldReason::Fenced { .. })) => {}
-            // It was fetched a moment ago, and has moved since.
-            Err(NoDispatch::Hold(HoldReason::OriginAhead { .. })) => again.fetch.terms.fresh_seconds = 0,
-            Ok(_) | Err(_) => break,
-        }
-        notes.clear();
-        outcome = decide_and_dispatch(world, &again, launcher, notes, &mut asked);
-    }
-    outcome
-}
-
-fn decide_and_dispatch(
-    world: &mut dyn World,
-    request: &StepRequest,
-    launcher: &dyn Launcher,
-    notes: &mut Vec<String>,
-    asked: &mut Option<Observed<PullRequests>>,
-) -> Result<StepOutcome, NoDispatch> {
-    let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
-    let freshness = fetch::refresh(world, &request.fetch, request.dry_run);
-    let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
-    let answers = Answers {
-        base: &base,
-        origin: &fence::ask(world, request, &base, &freshness),
-        asked: asked.as_ref(),
-        beside: false,
-    };
-    let survey = survey_with(world, request, bundle.graph(), &answers);
-    notes.extend(refused_trailers(&survey.evidence));
-    *asked = Some(survey.evidence.pull_requests.clone());
-    if !request.dry_run {
-        notes.extend(fence::keep_house(world, &request.spec, &survey));
-    }
-    let seen = Seen {
-        bundle: &bundle,
-        texts: &texts,
-        survey: &survey,
-    };
-    if let Some(swept) = sweep::sweep(world, request, seen, notes)? {
-        return Ok(StepOutcome::Swept(swept));
-    }
-    let Survey { graph, evidence, state } = survey;
-    let next = request.next(&graph, &state);
-    notes.extend(request.declarations.remarks(&graph, &state, next.as_ref()));
-    // Where nothing is ready it does not matter whether the spec still is the signed one.
-    intend(
-        |unit| request.name_of(unit),
-        &request.selection(&graph, &state),
-        &BTreeSet::new(),
-    )
-    .inspect_err(|_| notes.extend(freshness.note()))?;
-    let fetched = freshness.require(&request.fetch)?;
-    let signed = gate::compare(world, &request.spec, &evidence.base, &texts)?;
-    let situation = Situation {
-        request,
-        graph: &graph,
-        state: &state,
-        evidence: &evidence,
-        signed: &signed,
-    };
-    let Chosen { intent, fit, set_aside } = match choose(world, &situation) {
-        Ok(chosen) => chosen,
-        Err(refusal) => {
-            let asked = &evidence.pull_requests;
-            return sweep::record_halts(world, request, *refusal, asked, notes).map(StepOutcome::Swept);
-        }
-    };
-    notes.extend(set_aside.iter().flat_map(set_aside_notes));
-    if let Company::Refused(why) = &intent.choice.company {
-        notes.push(format!("{why}, so {} is taken alone", intent.choice.task));
-    }
-    let launch = launcher
-        .order(&bundle, &intent.name)
-        .map_err(|reason| NoDispatch::Halt(vec![reason]))?;
-    notes.extend(launch.note);
-    if request.dry_run {
-        let start = fit.start;
-        return Ok(StepOutcome::WouldDispatch {
-            intent: Box::new(intent),
-            start,
-            base: evidence.base,
-        });
-    }
-    if let Company::Refused(why) = &intent.choice.company
-        && !launcher.may_part(&intent.choice.task, why)
-    {
-        return Err(NoDispatch::Hold(HoldReason::PartingDeclined { why: why.clone() }));
-    }
-    if let Some(path) = fit.reused.filter(|path| !launcher.may_reuse(path)) {
-        return Err(NoDispatch::Hold(HoldReason::ReuseDeclined { path }));
-    }
-    let order = Order {
-        request,
-        texts: &texts,
-        intent: &intent,
-        pull_requests: &evidence.pull_requests,
-        fetched: &fetched,
-        origin: &evidence.origin,
-        launch: launch.order,
-    };
-    let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
-        window::record_dispatch(world, &held, &order)
-    });
-    let released = released.map_err(|refusal| match refusal {
-        LockRefusal::Busy(why) => NoDispatch::Hold(HoldReason::LockBusy(why)),
-        LockRefusal::Fault(fault) => machine(fault),
-    })?;
-    let plan = released.value?;
-    // Neither a checkout nor a worker is waited for under the lock (law L6).
-    if let Some(fault) = released.kept {
-        return Err(machine(fault));
-    }
-    let handed_over = match hand_over(world, &plan) {
-        Ok(handed_over) => handed_over,
-        Err(reason) => return sweep::record_unlaunched(world, request, &plan.record, reason).map(StepOutcome::Swept),
-    };
-    Ok(StepOutcome::Dispatched(Box::new(Dispatched {
-        record: plan.record,
-        choice: intent.choice,
-        handed_over,
-    })))
-}
-
-/// Outside the lock: check out, then start the worker, or note that a person will.
-fn hand_over(world: &mut dyn World, plan: &DispatchPlan) -> Result<HandOver, NoDispatch> {
-    let record = &plan.record;
-    let name = record.name();
-    match world.checkout(&name).map_err(machine)? {
-        Checkout::Complete => {}
-        Checkout::InTheWay { paths } => {
-            return Err(NoDispatch::Halt(vec![HaltReason::WorktreeTaken {
-                by: format!(
-                    "files in .claude/worktrees/{} are in the way: {}",
-                    name.worktree(),
-                    paths.join(", ")
-                ),
-                remedy: "move them away; nothing was overwritten".to_owned(),
-            }]));
-        }
-    }
-    if record.launch.manner == LaunchManner::Printed {
-        let launch = LaunchRecord::new(record.attempt.clone(), world.now(), None);
-        world
-            .write(&Place::LaunchRecord(name), &launch.render())
-            .map_err(machine)?;
-        return Ok(HandOver::Person);
-    }
-    match world.spawn(record).map_err(machine)? {
-        Spawned::Started { pid } => Ok(HandOver::Worker { pid }),
-        Spawned::Ended { status } => Ok(HandOver::Ended { status }),
-        Spawned::Refused { why } => {
-            let backend = record.launch.backend.to_string();
-            Err(NoDispatch::Halt(vec![HaltReason::Backend {
-                backend,
-                why: Why::new(why).with_hint("mend that, then step again; record, branch and worktree are kept"),
-            }]))
-        }
-    }
-}
-
-fn set_aside_notes((unit, reason): (&Unit, &NoDispatch)) -> Vec<String> {
-    let mut notes = vec![format!("task {unit} is set aside: {reason}")];
-    notes.extend(reason.remedy().map(|remedy| format!("  {remedy}")));
-    notes
-}
-
-fn refused_trailers(evidence: &Evidence) -> Vec<String> {
-    let Observed::Known(history) = &evidence.history else {
-        return Vec::new();
-    };
-    history
-        .refused
-        .iter()
-        .take(5)
-        .map(|value| format!("a Planwright-Task trailer names no task: {value}"))
-        .collect()
 }
 
 pub(crate) fn machine(fault: Fault) -> NoDispatch {

@@ -1,0 +1,255 @@
+//! The way of one step: look, sweep, decide, record under the lock, hand over. Each part is one function with a typed
+//! result; nothing durable comes before everything that can refuse (law L2).
+
+use std::collections::BTreeSet;
+
+use orchestrate_core::evidence::Evidence;
+use orchestrate_core::identifier::Unit;
+use orchestrate_core::observed::Observed;
+use orchestrate_core::plan::{DispatchPlan, HoldReason, NoDispatch, intend};
+use orchestrate_core::pull_request::PullRequests;
+use orchestrate_core::record::dispatch::LaunchOrder;
+use orchestrate_core::select::Company;
+use orchestrate_core::world::World;
+use orchestrate_spec::{Bundle, BundleTexts};
+
+use crate::fence;
+use crate::fetch::{self, Fetched, Freshness};
+use crate::fitness::{Chosen, Situation, choose};
+use crate::gate;
+use crate::hand_over::hand_over;
+use crate::lock::{self, LockRefusal};
+use crate::preflight::open_bundle;
+use crate::step::{Answers, Dispatched, Launcher, StepOutcome, StepRequest, Survey, machine, survey_with};
+use crate::sweep::{self, Seen};
+use crate::window::{self, Order};
+
+/// How often a step decides anew when another tower was quicker.
+const DECISIONS: usize = 4;
+
+pub(crate) fn advance(
+    world: &mut dyn World,
+    request: &StepRequest,
+    launcher: &dyn Launcher,
+    notes: &mut Vec<String>,
+) -> Result<StepOutcome, NoDispatch> {
+    let (mut asked, mut again) = (None, request.clone());
+    let mut outcome = decide_and_dispatch(world, request, launcher, notes, &mut asked);
+    for _ in 1..DECISIONS {
+        match &outcome {
+            Err(NoDispatch::Hold(HoldReason::Moved { .. } | HoldReason::Fenced { .. })) => {}
+            // It was fetched a moment ago, and has moved since.
+            Err(NoDispatch::Hold(HoldReason::OriginAhead { .. })) => again.fetch.terms.fresh_seconds = 0,
+            Ok(_) | Err(_) => break,
+        }
+        notes.clear();
+        outcome = decide_and_dispatch(world, &again, launcher, notes, &mut asked);
+    }
+    outcome
+}
+
+fn decide_and_dispatch(
+    world: &mut dyn World,
+    request: &StepRequest,
+    launcher: &dyn Launcher,
+    notes: &mut Vec<String>,
+    asked: &mut Option<Observed<PullRequests>>,
+) -> Result<StepOutcome, NoDispatch> {
+    let look = look(world, request, asked, notes)?;
+    if let Some(swept) = sweep::sweep(world, request, look.seen(), notes)? {
+        return Ok(StepOutcome::Swept(swept));
+    }
+    let admitted = admit(world, request, &look, notes)?;
+    let chosen = match choose(world, &look.situation(request, &admitted)) {
+        Ok(chosen) => chosen,
+        Err(refusal) => {
+            let asked = &look.survey.evidence.pull_requests;
+            return sweep::record_halts(world, request, *refusal, asked, notes).map(StepOutcome::Swept);
+        }
+    };
+    notes.extend(remarks(&chosen));
+    let launch = launcher
+        .order(&look.bundle, &chosen.intent.name)
+        .map_err(|reason| NoDispatch::Halt(vec![reason]))?;
+    notes.extend(launch.note);
+    if request.dry_run {
+        return Ok(StepOutcome::WouldDispatch {
+            intent: Box::new(chosen.intent),
+            start: chosen.fit.start,
+            base: look.survey.evidence.base,
+        });
+    }
+    confirm(launcher, &chosen)?;
+    let plan = record(world, request, &look, &admitted, &chosen, launch.order)?;
+    let handed_over = match hand_over(world, &plan) {
+        Ok(handed_over) => handed_over,
+        Err(reason) => return sweep::record_unlaunched(world, request, &plan.record, reason).map(StepOutcome::Swept),
+    };
+    Ok(StepOutcome::Dispatched(Box::new(Dispatched {
+        record: plan.record,
+        choice: chosen.intent.choice,
+        handed_over,
+    })))
+}
+
+/// Everything that was read before the lock.
+struct Look {
+    bundle: Bundle,
+    texts: BundleTexts,
+    freshness: Freshness,
+    survey: Survey,
+}
+
+impl Look {
+    fn seen(&self) -> Seen<'_> {
+        Seen {
+            bundle: &self.bundle,
+            texts: &self.texts,
+            survey: &self.survey,
+        }
+    }
+
+    fn situation<'a>(&'a self, request: &'a StepRequest, admitted: &'a Admitted) -> Situation<'a> {
+        Situation {
+            request,
+            graph: &self.survey.graph,
+            state: &self.survey.state,
+            evidence: &self.survey.evidence,
+            signed: &admitted.signed,
+        }
+    }
+}
+
+fn look(
+    world: &mut dyn World,
+    request: &StepRequest,
+    asked: &mut Option<Observed<PullRequests>>,
+    notes: &mut Vec<String>,
+) -> Result<Look, NoDispatch> {
+    let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
+    let freshness = fetch::refresh(world, &request.fetch, request.dry_run);
+    let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
+    let answers = Answers {
+        base: &base,
+        origin: &fence::ask(world, request, &base, &freshness),
+        asked: asked.as_ref(),
+        beside: false,
+    };
+    let survey = survey_with(world, request, bundle.graph(), &answers);
+    notes.extend(refused_trailers(&survey.evidence));
+    *asked = Some(survey.evidence.pull_requests.clone());
+    if !request.dry_run {
+        notes.extend(fence::keep_house(world, &request.spec, &survey));
+    }
+    Ok(Look {
+        bundle,
+        texts,
+        freshness,
+        survey,
+    })
+}
+
+/// What a dispatch of the bundle rests on, as far as it can be told before the lock.
+struct Admitted {
+    fetched: Fetched,
+    /// The anchor of the content that was signed.
+    signed: String,
+}
+
+/// Returns whether the bundle may be dispatched from. Where nothing is ready it does not matter whether the spec still is
+/// the signed one.
+fn admit(
+    world: &dyn World,
+    request: &StepRequest,
+    look: &Look,
+    notes: &mut Vec<String>,
+) -> Result<Admitted, NoDispatch> {
+    let Survey { graph, evidence, state } = &look.survey;
+    let next = request.next(graph, state);
+    notes.extend(request.declarations.remarks(graph, state, next.as_ref()));
+    intend(
+        |unit| request.name_of(unit),
+        &request.selection(graph, state),
+        &BTreeSet::new(),
+    )
+    .inspect_err(|_| notes.extend(look.freshness.note()))?;
+    let fetched = look.freshness.require(&request.fetch)?;
+    let signed = gate::compare(world, &request.spec, &evidence.base, &look.texts)?;
+    Ok(Admitted { fetched, signed })
+}
+
+/// Asks whoever sits before the step for what only a person may allow.
+fn confirm(launcher: &dyn Launcher, chosen: &Chosen) -> Result<(), NoDispatch> {
+    let choice = &chosen.intent.choice;
+    if let Company::Refused(why) = &choice.company
+        && !launcher.may_part(&choice.task, why)
+    {
+        return Err(NoDispatch::Hold(HoldReason::PartingDeclined { why: why.clone() }));
+    }
+    match &chosen.fit.reused {
+        Some(path) if !launcher.may_reuse(path) => {
+            Err(NoDispatch::Hold(HoldReason::ReuseDeclined { path: path.clone() }))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Decides again under the lock and records the dispatch there. Neither a checkout nor a worker is waited for under the
+/// lock (law L6).
+fn record(
+    world: &mut dyn World,
+    request: &StepRequest,
+    look: &Look,
+    admitted: &Admitted,
+    chosen: &Chosen,
+    launch: LaunchOrder,
+) -> Result<DispatchPlan, NoDispatch> {
+    let order = Order {
+        request,
+        texts: &look.texts,
+        intent: &chosen.intent,
+        pull_requests: &look.survey.evidence.pull_requests,
+        fetched: &admitted.fetched,
+        origin: &look.survey.evidence.origin,
+        launch,
+    };
+    let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
+        window::record_dispatch(world, &held, &order)
+    });
+    let released = released.map_err(|refusal| match refusal {
+        LockRefusal::Busy(why) => NoDispatch::Hold(HoldReason::LockBusy(why)),
+        LockRefusal::Fault(fault) => machine(fault),
+    })?;
+    let plan = released.value?;
+    match released.kept {
+        Some(fault) => Err(machine(fault)),
+        None => Ok(plan),
+    }
+}
+
+fn remarks(chosen: &Chosen) -> Vec<String> {
+    let mut remarks: Vec<String> = chosen.set_aside.iter().flat_map(set_aside_notes).collect();
+    let choice = &chosen.intent.choice;
+    if let Company::Refused(why) = &choice.company {
+        remarks.push(format!("{why}, so {} is taken alone", choice.task));
+    }
+    remarks
+}
+
+fn set_aside_notes((unit, reason): (&Unit, &NoDispatch)) -> Vec<String> {
+    let mut notes = vec![format!("task {unit} is set aside: {reason}")];
+    notes.extend(reason.remedy().map(|remedy| format!("  {remedy}")));
+    notes
+}
+
+fn refused_trailers(evidence: &Evidence) -> Vec<String> {
+    let Observed::Known(history) = &evidence.history else {
+        return Vec::new();
+    };
+    history
+        .refused
+        .iter()
+        .take(5)
+        .map(|value| format!("a Planwright-Task trailer names no task: {value}"))
+        .collect()
+}
