@@ -53,6 +53,23 @@ fn in_a_shallow_clone_what_is_not_found_on_base_is_unknown_in_every_row() {
     );
 }
 
+/// A graft may hide what base holds, as the end of a shallow clone does.
+#[test]
+fn behind_a_graft_what_is_not_found_is_unknown() {
+    let sandbox = sandbox(&alpha());
+    let _ = sandbox.commit_all("one\n\nPlanwright-Task: alpha/1\n");
+    let tip = sandbox.commit_all("two\n\nPlanwright-Task: alpha/2\n");
+    sandbox.write(".git/info/grafts", &format!("{tip}\n"));
+    let hidden = state_of(&sandbox, "1");
+    assert_eq!(
+        hidden,
+        "unknown: .git/info/grafts gives commits other parents, so a landing could be unseen"
+    );
+    assert!(state_of(&sandbox, "2").starts_with("landed: trailer in "));
+    std::fs::remove_file(sandbox.path(".git/info/grafts")).expect("removed");
+    assert!(state_of(&sandbox, "1").starts_with("landed: trailer in "));
+}
+
 /// A partial clone lacks contents, and no commit.
 #[test]
 fn the_history_of_a_partial_clone_is_complete() {

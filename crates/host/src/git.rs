@@ -266,7 +266,7 @@ fn is_missing_path(repository: &Repository, commit: Oid, path: &str) -> bool {
 /// Creates the unit's branch; loses when one is there.
 pub(crate) fn create_branch(repository: &Repository, name: &UnitName, at: &CommitId) -> Result<Race, Fault> {
     let reason = format!("branch: Created from {at}");
-    set_branch(repository, name, || {
+    set_branch(repository, name, at, || {
         repository
             .reference(&name.reference(), oid(at)?, false, &reason)
             .map(drop)
@@ -281,7 +281,7 @@ pub(crate) fn advance_branch(
     to: &CommitId,
 ) -> Result<Race, Fault> {
     let reason = format!("branch: Reset to {to}");
-    set_branch(repository, name, || {
+    set_branch(repository, name, to, || {
         repository
             .reference_matching(&name.reference(), oid(to)?, true, oid(from)?, &reason)
             .map(drop)
@@ -293,12 +293,13 @@ pub(crate) fn advance_branch(
 fn set_branch(
     repository: &Repository,
     name: &UnitName,
+    target: &CommitId,
     act: impl Fn() -> Result<(), git2::Error>,
 ) -> Result<Race, Fault> {
     let result = act();
     match &result {
         Err(error) if error.code() == ErrorCode::Locked => {
-            reference_lock::break_abandoned(repository.commondir(), name)?;
+            reference_lock::break_abandoned(repository.commondir(), name, target)?;
             raced(name, act())
         }
         Ok(()) | Err(_) => raced(name, result),

@@ -1,24 +1,27 @@
 //! Git's own lock of a task branch, `refs/heads/planwright/<spec>/task-<ids>.lock`, when its holder was killed.
 //!
-//! The file is the lock, and no git ever gets past it. Git and libgit2 keep it open until the rename that ends it, so
-//! that one which no process has open is nobody's: that is the evidence to break it, never its age (laws L4 and L6).
+//! The file is the lock, and no git ever gets past it. Who writes it keeps it open until it names a commit whole, so that
+//! one which does not and which no process has open is nobody's. Git closes a whole one before it runs its hooks and
+//! renames it: that one is broken only where it says what is to be set anyway, and so may be this tower's own. Its age
+//! tells nothing (laws L4 and L6).
 
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use orchestrate_core::identifier::UnitName;
+use orchestrate_core::identifier::{CommitId, UnitName};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::world::Fault;
 
 use crate::identity;
 
-/// Removes the lock of the unit's branch if no process holds it. The caller holds the bundle's lock.
+/// Removes the lock of the unit's branch, which is to be set to a commit, if no process holds it. The caller holds the
+/// bundle's lock.
 ///
 /// # Errors
 /// When somebody holds it, or may.
-pub(crate) fn break_abandoned(common: &Path, name: &UnitName) -> Result<(), Fault> {
+pub(crate) fn break_abandoned(common: &Path, name: &UnitName, target: &CommitId) -> Result<(), Fault> {
     let path = common.join(format!("{}.lock", name.reference()));
     let fault = |cause: String| {
         Fault::new(format!("cannot set branch {}", name.branch()), cause).with_hint(format!(
@@ -50,6 +53,11 @@ pub(crate) fn break_abandoned(common: &Path, name: &UnitName) -> Result<(), Faul
             )));
         }
     }
+    let whole = format!("{target}\n");
+    let says = fs::read(&path).map_err(unreadable)?;
+    if says.len() >= whole.len() && says != whole.as_bytes() {
+        return Err(fault("git may be about to set it to another commit".to_owned()));
+    }
     // A holder that was between its last write and its rename has ended the lock meanwhile.
     match fs::symlink_metadata(&path) {
         Ok(after) if is_same(&before, &after) => fs::remove_file(&path).map_err(unreadable),
@@ -69,7 +77,6 @@ mod tests {
     use std::fs::File;
     use std::path::PathBuf;
 
-    use orchestrate_core::identifier::CommitId;
     use orchestrate_core::world::Race;
 
     use super::*;
@@ -144,6 +151,26 @@ mod tests {
         assert_eq!(create_branch(repository, name, one), Ok(Race::Won));
     }
 
+    /// Git has closed it while its hooks run.
+    #[test]
+    fn a_whole_lock_is_broken_only_where_it_says_the_same() {
+        let Fixture {
+            repository,
+            commits: [one, two],
+            name,
+            lock,
+            ..
+        } = &fixture();
+        fs::write(lock, format!("{two}\n")).expect("lock");
+        let fault = create_branch(repository, name, one).expect_err("another commit");
+        assert!(fault.hint.is_some() && lock.exists(), "{fault}");
+        fs::write(lock, &two.as_str()[..20]).expect("lock");
+        assert_eq!(create_branch(repository, name, one), Ok(Race::Won), "torn");
+        fs::write(lock, format!("{two}\n")).expect("lock");
+        assert_eq!(advance_branch(repository, name, one, two), Ok(Race::Won), "the same");
+        assert!(!lock.exists());
+    }
+
     #[test]
     fn what_is_no_lock_file_stays() {
         let Fixture {
@@ -160,7 +187,12 @@ mod tests {
 
     #[test]
     fn a_lock_that_is_gone_needs_no_breaking() {
-        let Fixture { repository, name, .. } = &fixture();
-        assert_eq!(break_abandoned(repository.commondir(), name), Ok(()));
+        let Fixture {
+            repository,
+            commits: [one, _],
+            name,
+            ..
+        } = &fixture();
+        assert_eq!(break_abandoned(repository.commondir(), name, one), Ok(()));
     }
 }

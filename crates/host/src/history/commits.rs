@@ -10,6 +10,7 @@ use std::rc::Rc;
 
 use git2::{ObjectType, Odb, OdbObject, Oid, Repository};
 use orchestrate_core::identifier::CommitId;
+use orchestrate_core::observed::Why;
 
 /// The bytes of a commit's name.
 pub(crate) type Id = [u8; 20];
@@ -34,14 +35,26 @@ pub(crate) fn name(id: &Id) -> Result<CommitId, git2::Error> {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Grafts {
     parents: BTreeMap<Id, Vec<Id>>,
-    /// Whether the clone is shallow.
-    pub(crate) shallow: bool,
+    shallow: bool,
 }
 
 impl Grafts {
     /// Returns whether every commit has the parents that it was stored with.
     pub(crate) fn is_empty(&self) -> bool {
         self.parents.is_empty() && !self.shallow
+    }
+
+    /// Returns why history may lack what base holds: what is found counts, and what is not is unknown.
+    pub(crate) fn cut(&self) -> Option<Why> {
+        if self.shallow {
+            let why = Why::new("the clone is shallow, so a landing could be unseen");
+            Some(why.with_hint("git fetch --unshallow"))
+        } else if self.is_empty() {
+            None
+        } else {
+            let why = Why::new(".git/info/grafts gives commits other parents, so a landing could be unseen");
+            Some(why.with_hint("remove .git/info/grafts (git replace --convert-graft-file keeps what it says)"))
+        }
     }
 
     /// Reads both files of the git common directory.

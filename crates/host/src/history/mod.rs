@@ -17,7 +17,6 @@ use std::rc::Rc;
 
 use orchestrate_core::evidence::{Base, History};
 use orchestrate_core::identifier::{SpecId, TaskId};
-use orchestrate_core::observed::Why;
 
 use crate::content::{Answers, Changes};
 use crate::repository::Repository;
@@ -179,9 +178,7 @@ impl Past {
             reverts: undone::standing(&self.reverts)?,
             refused: Vec::new(),
             walked: self.commits.sorted.len(),
-            incomplete: grafts.shallow.then(|| {
-                Why::new("the clone is shallow, so a landing could be unseen").with_hint("git fetch --unshallow")
-            }),
+            incomplete: grafts.cut(),
         };
         for found in &self.trailers {
             history.refused.extend(found.refused.iter().cloned());
