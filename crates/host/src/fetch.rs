@@ -178,12 +178,17 @@ fn attempt_once(clone: &FetchedClone<'_>, limit: Duration) -> Result<(), Why> {
     }
 }
 
-/// Returns why git gave up: its first `fatal:` line tells more than its last one, which is advice.
+/// Returns why git gave up.
 fn refusal(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
-    let fatal = text.lines().find_map(|line| line.trim().strip_prefix("fatal: "));
-    let shown = fatal.map_or_else(|| output.message(), orchestrate_core::identifier::printable);
+    let shown = cause(&text).map_or_else(|| output.message(), orchestrate_core::identifier::printable);
     without_credentials(&shown)
+}
+
+/// Returns the first `fatal:` line, else the first `error:` line: git's last line is advice.
+fn cause(text: &str) -> Option<&str> {
+    let first = |kind: &str| text.lines().find_map(|line| line.trim().strip_prefix(kind));
+    first("fatal: ").or_else(|| first("error: "))
 }
 
 /// Returns the text with what stands before the `@` of a url left out: it may be a token.
@@ -360,6 +365,15 @@ mod tests {
         ] {
             assert_eq!(without_credentials(text), shown);
         }
+    }
+
+    #[test]
+    fn the_cause_comes_before_the_advice() {
+        let locked = "error: cannot lock ref 'x': 'x.lock': File exists.\n\nremove the file manually to continue.\n";
+        assert_eq!(cause(locked), Some("cannot lock ref 'x': 'x.lock': File exists."));
+        let both = "error: one\nfatal: two\nPlease make sure\n";
+        assert_eq!(cause(both), Some("two"));
+        assert_eq!(cause("advice only\n"), None);
     }
 
     #[test]
