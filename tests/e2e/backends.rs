@@ -134,7 +134,7 @@ fn a_printed_command_works_once() {
     assert_eq!(sandbox.starts(), ["alpha 1"]);
     assert_eq!(
         crate::state_of(&sandbox, "1"),
-        "held: its worker ended without a commit (exit 0)"
+        "held: its worker ended and left no commit on its branch (exit 0)"
     );
 }
 

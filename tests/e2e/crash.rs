@@ -144,7 +144,7 @@ fn the_lease_survives_a_kill_of_the_runner_for_as_long_as_the_client_lives() {
     sandbox.wait_for_worker("alpha", "1");
     assert_eq!(
         state_of(&sandbox, "1"),
-        "held: its worker ended without a commit (its end was not recorded)"
+        "held: its worker ended and left no commit on its branch (its end was not recorded)"
     );
     // It takes no place under the cap, and is not done again.
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 3");
@@ -250,7 +250,7 @@ fn after_a_kill_at_any_named_point_there_is_one_worker_at_most_and_no_stuck_unit
         let state = state_of(&sandbox, "1");
         assert!(starts.len() <= 1, "{point}: {starts:?}");
         assert!(
-            state.starts_with("held: its worker ended without a commit"),
+            state.starts_with("held: its worker ended and left no commit on its branch"),
             "{point}: {state} {starts:?}"
         );
         assert!(!sandbox.path("specs/alpha/.orchestrate.lock").exists(), "{point}");

@@ -284,7 +284,7 @@ fn a_worker_that_ends_without_a_commit_is_held_for_a_person() {
         sandbox.wait_for_worker("alpha", "1");
         assert_eq!(
             state_of(&sandbox, "1"),
-            format!("held: its worker ended without a commit ({end})")
+            format!("held: its worker ended and left no commit on its branch ({end})")
         );
         for _ in 0..3 {
             let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(10);

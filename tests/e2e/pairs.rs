@@ -241,7 +241,7 @@ fn clearing_one_task_of_a_pair_gives_up_both() {
     sandbox.wait_for_worker("alpha", "1-2");
     for task in ["1", "2"] {
         assert!(
-            state_of(&sandbox, task).starts_with("held: its worker ended without a commit"),
+            state_of(&sandbox, task).starts_with("held: its worker ended and left no commit on its branch"),
             "{task}"
         );
     }

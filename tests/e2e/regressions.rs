@@ -274,7 +274,7 @@ fn a_file_that_git_always_calls_modified_stops_no_dispatch() {
     assert_eq!(sandbox.starts(), ["alpha 1"]);
     assert_eq!(
         state_of(&sandbox, "1"),
-        "held: its worker ended without a commit (exit 0)"
+        "held: its worker ended and left no commit on its branch (exit 0)"
     );
 }
 

@@ -247,12 +247,12 @@ fn dependencies_critical_path_and_file_order_decide() {
         exit 0
         --- out
         nothing to dispatch: nothing is ready
-          1     its worker ended without a commit (exit 0)
+          1     its worker ended and left no commit on its branch (exit 0)
                 → look at .git/orchestrate/logs/alpha-task-1.log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 1
           2     needs 1 (held) and 3 (held)
-          3     its worker ended without a commit (exit 0)
+          3     its worker ended and left no commit on its branch (exit 0)
                 → look at .git/orchestrate/logs/alpha-task-3.log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 3
-          4     its worker ended without a commit (exit 0)
+          4     its worker ended and left no commit on its branch (exit 0)
                 → look at .git/orchestrate/logs/alpha-task-4.log, then let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 4
           5     needs 4 (held)
         ");

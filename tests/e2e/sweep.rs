@@ -57,7 +57,7 @@ fn an_orphan_is_parked_once_and_comes_back_when_it_is_unparked() {
         exit 4
         --- out
         would park task 1 under Awaiting input
-          ended without a commit: command worker pid [PID] (exit 0), last activity [TIME]; re-dispatch is a human decision: look at .git/orchestrate/logs/alpha-task-1.log, then orchestrate unpark alpha 1
+          ended and left no commit on its branch: command worker pid [PID] (exit 0), last activity [TIME]; re-dispatch is a human decision: look at .git/orchestrate/logs/alpha-task-1.log, then orchestrate unpark alpha 1
         nothing was written; such a step dispatches nothing, and the next one goes on
         ");
     assert_eq!(bullets(&sandbox), 0);
@@ -65,7 +65,7 @@ fn an_orphan_is_parked_once_and_comes_back_when_it_is_unparked() {
         exit 4
         --- out
         parked task 1 under Awaiting input
-          ended without a commit: command worker pid [PID] (exit 0), last activity [TIME]; re-dispatch is a human decision: look at .git/orchestrate/logs/alpha-task-1.log, then orchestrate unpark alpha 1
+          ended and left no commit on its branch: command worker pid [PID] (exit 0), last activity [TIME]; re-dispatch is a human decision: look at .git/orchestrate/logs/alpha-task-1.log, then orchestrate unpark alpha 1
         nothing was committed, and nothing was dispatched; the next step goes on
         ");
     assert_eq!(bullets(&sandbox), 1);
@@ -259,7 +259,7 @@ fn version_1_is_placed_step_by_step() {
     let text = sandbox.read("specs/alpha/tasks.md");
     assert!(text.contains("- **Status:** Completed · merged 2026-"), "{text}");
     assert!(
-        text.contains("- **Status:** awaiting input — ended without a commit: "),
+        text.contains("- **Status:** awaiting input — ended and left no commit on its branch: "),
         "{text}"
     );
     let _ = sandbox.orchestrate(&["unpark", "alpha", "3"]).exits(0);

@@ -72,8 +72,8 @@ fn another_worktree_at_the_place_halts() {
     check!(sandbox, halts(&sandbox), @r"
         exit 4
         --- out
-        halted: [SANDBOX]/repository/.claude/worktrees/alpha-task-1 is registered as a worktree on refs/heads/topic
-        hint: move it away; nothing there was touched
+        halted: [SANDBOX]/repository/.claude/worktrees/alpha-task-1 is registered as a worktree on topic
+        hint: its commits stay on topic; if they are this task's: git -C .claude/worktrees/alpha-task-1 switch --create planwright/alpha/task-1; else move the worktree away
         parked task 1 under Awaiting input
           when that is done: orchestrate unpark alpha 1
         nothing was committed, and nothing was dispatched; the next step goes on
@@ -86,7 +86,7 @@ fn another_worktree_of_the_same_name_halts() {
     let elsewhere = sandbox.root().join("alpha-task-1");
     let _ = sandbox.git(&["worktree", "add", "--quiet", "-b", "topic", elsewhere.as_str()]);
     assert!(sandbox.path(".git/worktrees/alpha-task-1").is_dir());
-    let _ = halts(&sandbox).says("is registered as a worktree on refs/heads/topic");
+    let _ = halts(&sandbox).says("is registered as a worktree on topic");
 }
 
 #[test]
@@ -126,6 +126,46 @@ fn the_references_own_place_is_used_where_it_is_the_units_worktree() {
     let lease = sandbox.path(".git/worktrees/task-1/orchestrate.lease");
     assert!(lease.is_file());
     assert!(!sandbox.path(PLACE).exists());
+}
+
+/// What a worker commits off its branch is not called "no commit", and the halt names the way that keeps it.
+#[test]
+fn commits_of_a_worker_off_its_branch_are_kept() {
+    for (act, way) in [
+        (
+            "git switch --quiet --detach; echo 1 > kept.txt; git add kept.txt; git commit --quiet --message work",
+            "rescue-1",
+        ),
+        (
+            "git switch --quiet --create other; echo 1 > kept.txt; git add kept.txt; git commit --quiet --message work",
+            "other",
+        ),
+    ] {
+        let sandbox = sandbox(&single());
+        sandbox.act("1", act);
+        let _ = sandbox.orchestrate(&["alpha"]).exits(0);
+        sandbox.wait_for_worker("alpha", "1");
+        let state = crate::state_of(&sandbox, "1");
+        assert_eq!(
+            state, "held: its worker ended and left no commit on its branch (exit 0)",
+            "{act}"
+        );
+        let _ = sandbox
+            .orchestrate(&["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"])
+            .exits(0);
+        let git = format!("git -C {PLACE}");
+        let _ = sandbox
+            .orchestrate(&["alpha"])
+            .exits(4)
+            .says(&format!("{git} switch {BRANCH}"))
+            .says(&format!("{git} merge {way}"));
+        if way == "rescue-1" {
+            let _ = sandbox.git(&["-C", PLACE, "branch", way]);
+        }
+        let _ = sandbox.git(&["-C", PLACE, "switch", "--quiet", BRANCH]);
+        let _ = sandbox.git(&["-C", PLACE, "merge", "--quiet", way]);
+        assert!(sandbox.path(PLACE).join("kept.txt").is_file(), "{act}");
+    }
 }
 
 /// A dispatched unit whose worker ended without a commit, given free by a person.

@@ -70,9 +70,9 @@ impl Orphan {
             ..
         } = self;
         let what = match end {
-            Some(end) => format!("ended without a commit: {backend} worker pid {pid} ({end})"),
+            Some(end) => format!("ended and left no commit on its branch: {backend} worker pid {pid} ({end})"),
             None => format!(
-                "orphaned: {backend} worker pid {pid} gone (evidence: its process is dead, its lease is free, no commit)"
+                "orphaned: {backend} worker pid {pid} gone (evidence: its process is dead, its lease is free, no commit on its branch)"
             ),
         };
         format!(

@@ -292,6 +292,14 @@ pub fn worktree(
         WorktreeFacts::Taken { by } => {
             return Err(taken(by, "move it away; nothing there was touched"));
         }
+        WorktreeFacts::Strayed { path, on, has_branch } => {
+            let on = on.as_deref();
+            let by = format!(
+                "{path} is registered as a worktree on {}",
+                on.unwrap_or("a detached HEAD")
+            );
+            return Err(taken(&by, &way_back(name, on, *has_branch)));
+        }
         WorktreeFacts::BranchElsewhere { path } => {
             let by = format!("{} is checked out at {path}", name.branch());
             return Err(taken(
@@ -319,6 +327,29 @@ pub fn worktree(
         }
     }
     reuse(ours)
+}
+
+/// What keeps the commits of a worktree that left the unit's branch. No branch may lead to those of a detached HEAD: they
+/// are named before anything is moved.
+fn way_back(name: &UnitName, on: Option<&str>, has_branch: bool) -> String {
+    let git = format!("git -C .claude/worktrees/{}", name.worktree());
+    let (branch, unit) = (name.branch(), &name.unit);
+    match (on, has_branch) {
+        (Some(on), true) => format!(
+            "its commits stay on {on}: {git} switch {branch}; then {git} merge {on}, if they are this task's; or move the \
+             worktree away"
+        ),
+        (None, true) => format!(
+            "keep its commits first: {git} branch rescue-{unit}; to remove the worktree before would orphan them; then \
+             {git} switch {branch}; and {git} merge rescue-{unit}, if they are wanted"
+        ),
+        (Some(on), false) => format!(
+            "its commits stay on {on}; if they are this task's: {git} switch --create {branch}; else move the worktree away"
+        ),
+        (None, false) => {
+            format!("keep its commits: {git} switch --create {branch}; to remove the worktree before would orphan them")
+        }
+    }
 }
 
 fn reuse(ours: &RegisteredWorktree) -> Result<WorktreeAct, NoDispatch> {

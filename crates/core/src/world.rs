@@ -115,6 +115,16 @@ pub enum WorktreeFacts {
         /// Where.
         path: String,
     },
+    /// The worktree at the unit's place is on another branch, or its HEAD is detached: a worker may have left commits
+    /// there that no branch leads to.
+    Strayed {
+        /// Its path.
+        path: String,
+        /// The short name of the branch it is on; none for a detached HEAD.
+        on: Option<String>,
+        /// The unit's own branch is there.
+        has_branch: bool,
+    },
     /// The place is taken by something that is not ours.
     Taken {
         /// What is there, in words.

@@ -59,7 +59,17 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
         .iter()
         .find(|one| one.path == expected || one.git_directory == taken_name)
     {
-        let on = other.branch.as_deref().unwrap_or("a detached HEAD");
+        if other.path == expected {
+            return Ok(Observed::Known(WorktreeFacts::Strayed {
+                path: other.path.to_string(),
+                on: other.branch.as_deref().map(short_branch),
+                has_branch: has_branch(repository, name, &operation)?,
+            }));
+        }
+        let on = other
+            .branch
+            .as_deref()
+            .map_or_else(|| "a detached HEAD".to_owned(), short_branch);
         let by = format!("{} is registered as a worktree on {on}", other.path);
         return Ok(Observed::Known(WorktreeFacts::Taken { by }));
     }
@@ -76,6 +86,18 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
             },
         },
     ))
+}
+
+fn short_branch(reference: &str) -> String {
+    reference.strip_prefix("refs/heads/").unwrap_or(reference).to_owned()
+}
+
+fn has_branch(repository: &Repository, name: &UnitName, operation: &str) -> Result<bool, Fault> {
+    match repository.git.find_reference(&name.reference()) {
+        Ok(_) => Ok(true),
+        Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(false),
+        Err(error) => Err(Fault::new(operation, error.message().to_owned())),
+    }
 }
 
 /// A worktree is ours to use at `<spec>-task-<ids>`, or at the reference's `task-<ids>` when it is on our branch.

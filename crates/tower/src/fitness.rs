@@ -182,6 +182,7 @@ fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<
         WorktreeFacts::Ours(_)
         | WorktreeFacts::Free
         | WorktreeFacts::BranchElsewhere { .. }
+        | WorktreeFacts::Strayed { .. }
         | WorktreeFacts::Taken { .. } => None,
     };
     Ok(Fit {

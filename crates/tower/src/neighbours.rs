@@ -91,7 +91,10 @@ pub(crate) fn stand_aside(world: &dyn World, situation: &Situation<'_>, name: &U
         match world.worktree(&neighbour) {
             Observed::Known(WorktreeFacts::Ours(worktree)) => nobody_inside(world, &neighbour, &worktree)?,
             Observed::Known(
-                WorktreeFacts::Free | WorktreeFacts::BranchElsewhere { .. } | WorktreeFacts::Taken { .. },
+                WorktreeFacts::Free
+                | WorktreeFacts::BranchElsewhere { .. }
+                | WorktreeFacts::Strayed { .. }
+                | WorktreeFacts::Taken { .. },
             ) => {}
             Observed::Absent(why) | Observed::Unknown(why) => {
                 return Err(NoDispatch::unread(format!("the worktree of {unit}"), why));

@@ -178,7 +178,10 @@ fn launched(
         clear_command(unit, &record.spec)
     );
     let (detail, hint) = match local_branch(unit, evidence) {
-        Some(Some(facts)) if facts.tip == record.start => (format!("its worker ended without a commit ({how})"), again),
+        Some(Some(facts)) if facts.tip == record.start => (
+            format!("its worker ended and left no commit on its branch ({how})"),
+            again,
+        ),
         Some(Some(facts)) => (
             format!("its worker ended ({how}), and its branch is at {}", facts.tip.short()),
             again,

@@ -83,7 +83,7 @@ fn all_three_conditions_make_an_orphan() {
     assert_eq!((orphan.unit.clone(), orphan.tasks.clone()), (unit(), vec![task()]));
     assert_eq!(
         orphan.note(&task()),
-        "orphaned: command worker pid 2 gone (evidence: its process is dead, its lease is free, no commit), last activity \
+        "orphaned: command worker pid 2 gone (evidence: its process is dead, its lease is free, no commit on its branch), last activity \
          1970-01-12T13:46:31Z; re-dispatch is a human decision: look at .git/orchestrate/logs/a-task-1.log, then \
          orchestrate unpark a 1"
     );
@@ -95,7 +95,7 @@ fn all_three_conditions_make_an_orphan() {
     });
     assert!(ended.is_some_and(|orphan| {
         let note = orphan.note(&task());
-        note.starts_with("ended without a commit: command worker pid 2 (exit 1), last activity 1970-")
+        note.starts_with("ended and left no commit on its branch: command worker pid 2 (exit 1), last activity 1970-")
     }));
 }
 

@@ -61,6 +61,7 @@ fn at_rest(world: &dyn World, evidence: &Evidence, unit: &Unit) -> Result<(), Wh
         Observed::Known(WorktreeFacts::BranchElsewhere { path }) => {
             Err(Why::new(format!("its branch is checked out at {path}")))
         }
+        Observed::Known(WorktreeFacts::Strayed { path, .. }) => Err(Why::new(format!("{path} is not on its branch"))),
         Observed::Known(WorktreeFacts::Taken { by }) => Err(Why::new(by)),
         Observed::Absent(why) | Observed::Unknown(why) => Err(why),
     }

@@ -115,7 +115,7 @@ const RECORDS: &[Case] = &[
             claim(scene, Claim::WorkerEnded);
             scene.history.here.branch(BRANCH, scene.history.here.tip(MAIN));
         },
-        in_progress(ClaimRow, Ended).because("ended without a commit"),
+        in_progress(ClaimRow, Ended).because("left no commit on its branch"),
     ),
     case(
         "our worker ended, its work was merged, and its branch deleted",
