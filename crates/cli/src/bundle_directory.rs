@@ -1,7 +1,7 @@
 //! A bundle that was named on the command line: in the repository at hand, or in any directory.
 
 use camino::{Utf8Path, Utf8PathBuf};
-use orchestrate_core::identifier::{SpecId, printable};
+use orchestrate_core::identifier::{SpecId, printable, quoted};
 use orchestrate_core::place::BundleFile;
 use orchestrate_host::specs::{self, FileReading};
 use orchestrate_spec::{BundleFiles, FileText, LARGEST_FILE};
@@ -113,7 +113,7 @@ fn directory(path: &Utf8Path, named: &str) -> Result<(SpecId, Utf8PathBuf), Fail
         return Err(Failure::usage(format!("{shown} is no directory")).with_hint("name the directory of a bundle"));
     }
     let name = physical.file_name().unwrap_or_default();
-    let spec = SpecId::parse(name).map_err(|error| Failure::usage(format!("{:?} is {error}", printable(name))))?;
+    let spec = SpecId::parse(name).map_err(|error| Failure::usage(format!("{} is {error}", quoted(name))))?;
     Ok((spec, physical))
 }
 

@@ -4,7 +4,7 @@ use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use orchestrate_config::Settings;
 use orchestrate_core::declaration::{Cohesion, Declarations, DeclaredBy, Preference};
 use orchestrate_core::fetch::FetchTerms;
-use orchestrate_core::identifier::{SpecId, UnitName, printable};
+use orchestrate_core::identifier::{SpecId, UnitName, quoted};
 use orchestrate_core::world::World;
 use orchestrate_host::specs;
 use orchestrate_host::world::RealWorld;
@@ -78,7 +78,7 @@ impl Session {
         let spec = match SpecId::parse(short) {
             Ok(spec) => spec,
             Err(error) => self.spec_at(text).ok_or_else(|| {
-                Failure::usage(format!("{:?} is {error}", printable(text)))
+                Failure::usage(format!("{} is {error}", quoted(text)))
                     .with_hint("name it as NAME, or by its directory specs/NAME at the top of the checkout")
             })?,
         };

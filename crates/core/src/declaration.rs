@@ -171,10 +171,23 @@ fn unused(cohesion: &Cohesion, graph: &TaskGraph, state: &SpecState, choice: Opt
         (Some(landed), DeclaredBy::Flag, _) => Some(format!("{cohesion} changes nothing: task {landed} has landed")),
         (None, DeclaredBy::Flag, Some(choice)) if pair.partner_of(&choice.task).is_some() => None,
         (None, DeclaredBy::Flag, Some(choice)) => {
-            Some(format!("{cohesion} changes nothing now: {} comes first", choice.task))
+            let held = tasks.into_iter().find(|task| is_held_by_itself(state, task));
+            let why = held.map_or_else(
+                || format!("{} comes first", choice.task),
+                |held| format!("task {held} {}", standing(state, held)),
+            );
+            Some(format!("{cohesion} changes nothing now: {why}"))
         }
         (None, DeclaredBy::Flag, None) => Some(format!("{cohesion} changes nothing: neither task is ready")),
     }
+}
+
+/// What could not be taken, whatever else there were to take. A task that is blocked may yet follow its partner.
+fn is_held_by_itself(state: &SpecState, task: &TaskId) -> bool {
+    state.tasks.get(task).is_some_and(|report| match &report.state {
+        TaskState::InProgress(_) | TaskState::Unknown(_) => true,
+        TaskState::Landed { .. } | TaskState::Ready | TaskState::Blocked { .. } => report.parked.is_some(),
+    })
 }
 
 pub(crate) fn has_landed(state: &SpecState, task: &TaskId) -> bool {

@@ -310,10 +310,26 @@ pub fn printable(text: &str) -> String {
     if kept.trim().is_empty() { "?".to_string() } else { kept }
 }
 
+/// Returns what somebody typed in quotation marks, for people: printable, and empty where nothing was typed.
+#[must_use]
+pub fn quoted(text: &str) -> String {
+    if text.is_empty() {
+        return "\"\"".to_string();
+    }
+    format!("{:?}", printable(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn what_is_quoted_is_what_was_typed() {
+        assert_eq!(quoted(""), "\"\"");
+        assert_eq!(quoted("a\u{1b}b"), "\"ab\"");
+        assert_eq!(quoted("\u{7}"), "\"?\"");
+    }
 
     #[test]
     fn spec_ids_follow_the_contract() {

@@ -356,6 +356,13 @@ fn a_pair_of_which_one_task_has_landed_asks_for_nothing() {
         remarks(&declared(&[], &["1-3"])),
         ["--bundle 1-3 changes nothing now: 4 comes first"]
     );
+    situation.running = BTreeSet::from([1]);
+    let choice = select(&situation.graph(), &situation.state());
+    assert_eq!(
+        declared(&[], &["1-3"]).remarks(&situation.graph(), &situation.state(), choice.as_ref()),
+        ["--bundle 1-3 changes nothing now: task 1 is running"],
+        "what holds the pair itself is the reason, not what is taken beside it"
+    );
 }
 
 /// The cap counts tasks (`contract/core.md §5.5`).

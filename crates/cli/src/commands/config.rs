@@ -5,7 +5,7 @@ use orchestrate_config::explanation::{Explanation, LayerReport, Origin, Says};
 use orchestrate_config::foreign::{Recognised, recognise, suggestion};
 use orchestrate_config::{Configuration, ConfigurationError, KEYS, Key, Warning};
 use orchestrate_core::exit;
-use orchestrate_core::identifier::printable;
+use orchestrate_core::identifier::quoted;
 use orchestrate_host::repository;
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn no_value(key: &str, error: LookupError) -> Failure {
                 || "orchestrate config list".to_owned(),
                 |near| format!("orchestrate config get {near}"),
             );
-            Failure::usage(format!("there is no key {:?}", printable(key))).with_hint(hint)
+            Failure::usage(format!("there is no key {}", quoted(key))).with_hint(hint)
         }
         (_, Recognised::Foreign) => {
             Failure::failed(error.to_string()).with_hint("orchestrate does not read it; planwright has its default")

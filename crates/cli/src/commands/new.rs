@@ -1,7 +1,7 @@
 //! `orchestrate new SPEC`: the four files of a bundle that a person goes on from.
 
 use orchestrate_core::exit;
-use orchestrate_core::identifier::{SpecId, printable};
+use orchestrate_core::identifier::{SpecId, quoted};
 use orchestrate_core::world::Race;
 use orchestrate_host::authored::create_bundle;
 use orchestrate_spec::template::{new_bundle, title_of};
@@ -23,7 +23,7 @@ pub(crate) fn run(
     let title = title.map_or_else(|| title_of(&spec), str::to_owned);
     let today = super::today(&session.world);
     let texts = new_bundle(&title, &today)
-        .map_err(|error| Failure::usage(format!("{:?} is no title: {error}", printable(&title))))?;
+        .map_err(|error| Failure::usage(format!("{} is no title: {error}", quoted(&title))))?;
     let layout = &session.world.repository().layout;
     if create_bundle(layout, &spec, &texts.files())? == Race::Lost {
         return Err(
@@ -60,7 +60,7 @@ fn name(text: &str) -> Result<SpecId, Failure> {
     let short = text.strip_prefix("specs/").unwrap_or(text);
     let short = short.strip_suffix('/').unwrap_or(short);
     SpecId::parse(short).map_err(|error| {
-        Failure::usage(format!("{:?} is {error}", printable(text)))
+        Failure::usage(format!("{} is {error}", quoted(text)))
             .with_hint("a spec's name has lower-case letters, digits and hyphens: specs/NAME or NAME")
     })
 }

@@ -6,7 +6,7 @@
 use camino::Utf8Path;
 use orchestrate_core::exit;
 use orchestrate_core::graph::ParkingPlace;
-use orchestrate_core::identifier::{SpecId, TaskId, printable};
+use orchestrate_core::identifier::{SpecId, TaskId, quoted};
 use orchestrate_core::place::BundleFile;
 use orchestrate_core::world::World;
 use orchestrate_host::authored::replace_files;
@@ -70,7 +70,7 @@ fn open(
 ) -> Result<(Session, SpecId, TaskId), Failure> {
     let session = Session::open(environment, &environment.directory, printer)?;
     let spec = session.resolve_spec(Some(spec))?;
-    let task = TaskId::parse(task).map_err(|error| Failure::usage(format!("{:?} is {error}", printable(task))))?;
+    let task = TaskId::parse(task).map_err(|error| Failure::usage(format!("{} is {error}", quoted(task))))?;
     Ok((session, spec, task))
 }
 

@@ -1,6 +1,6 @@
 //! `orchestrate [SPEC]`: one step.
 
-use orchestrate_core::identifier::{BackendName, Pair, SpecId, TaskId, printable};
+use orchestrate_core::identifier::{BackendName, Pair, SpecId, TaskId, quoted};
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_host::layout::Layout;
 use orchestrate_host::{files, repository};
@@ -95,7 +95,7 @@ pub(crate) fn check(arguments: &StepArguments) -> Result<(), Failure> {
 fn preferred(arguments: &StepArguments) -> Result<Vec<TaskId>, Failure> {
     let parse = |text: &String| {
         TaskId::parse(text).map_err(|error| {
-            Failure::usage(format!("--prefer {:?}: {error}", printable(text))).with_hint("name one task, as --prefer 3")
+            Failure::usage(format!("--prefer {}: {error}", quoted(text))).with_hint("name one task, as --prefer 3")
         })
     };
     arguments.prefer.iter().map(parse).collect()
@@ -104,7 +104,7 @@ fn preferred(arguments: &StepArguments) -> Result<Vec<TaskId>, Failure> {
 fn pairs(arguments: &StepArguments) -> Result<Vec<Pair>, Failure> {
     let parse = |text: &String| {
         Pair::parse(text).map_err(|error| {
-            Failure::usage(format!("--bundle {:?}: {error}", printable(text)))
+            Failure::usage(format!("--bundle {}: {error}", quoted(text)))
                 .with_hint("name two tasks, as --bundle 1-2; a unit has no more")
         })
     };

@@ -2,7 +2,7 @@
 
 use orchestrate_core::derive::{Answer, Finding, Row, TaskReport, TaskState};
 use orchestrate_core::exit;
-use orchestrate_core::identifier::{TaskId, printable};
+use orchestrate_core::identifier::{TaskId, quoted};
 use serde_json::{Value, json};
 
 use crate::arguments::Format;
@@ -22,7 +22,7 @@ pub(crate) fn run(
 ) -> Result<u8, Failure> {
     let session = Session::open(environment, &environment.directory, printer)?;
     let spec = session.resolve_spec(Some(spec))?;
-    let task = TaskId::parse(task).map_err(|error| Failure::usage(format!("{:?} is {error}", printable(task))))?;
+    let task = TaskId::parse(task).map_err(|error| Failure::usage(format!("{} is {error}", quoted(task))))?;
     let look = look(&session, &spec)?;
     let node = look.survey.graph.tasks.iter().find(|node| node.id == task);
     let (Some(node), Some(report)) = (node, look.survey.state.tasks.get(&task)) else {

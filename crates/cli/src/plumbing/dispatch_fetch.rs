@@ -3,7 +3,7 @@
 use camino::Utf8Path;
 use orchestrate_core::evidence::{AtOrigin, Base};
 use orchestrate_core::fetch::Fetch;
-use orchestrate_core::identifier::{CommitId, SpecId, printable};
+use orchestrate_core::identifier::{CommitId, SpecId, quoted};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::world::World;
 use orchestrate_host::repository::top_of;
@@ -76,7 +76,7 @@ fn named(text: &str) -> Result<SpecId, String> {
     let name = text.strip_prefix("specs/").map(SpecId::parse);
     match name {
         Some(Ok(spec)) => Ok(spec),
-        Some(Err(_)) | None => Err(format!("--spec is {:?}, and has to be specs/NAME", printable(text))),
+        Some(Err(_)) | None => Err(format!("--spec is {}, and has to be specs/NAME", quoted(text))),
     }
 }
 
