@@ -10,6 +10,10 @@ use crate::screen::Screen;
 const WIDEST: usize = 120;
 /// A terminal narrower than this gets lines that it has to wrap.
 const NARROWEST: usize = 40;
+/// A text that is broken into lines gets no fewer columns than this.
+const LEAST_ROOM: usize = NARROWEST / 2;
+/// The indent of a text that stands below its first words.
+const BELOW: usize = 4;
 /// Stands for a blank at which no line is broken. None reaches the output.
 const NO_BREAK: char = '\u{a0}';
 
@@ -70,9 +74,17 @@ impl Style {
             .collect()
     }
 
-    /// Breaks a text into lines of the whole width; all but the first are indented.
+    /// Breaks a text into lines of the whole width; all but the first are indented. Where too little room is left behind
+    /// the first words, a text that does not fit there stands below them.
     pub(crate) fn hanging(self, first: &str, text: &str, indent: usize) -> Vec<String> {
-        let room = self.width.saturating_sub(indent).max(NARROWEST / 2);
+        let room = self.width.saturating_sub(indent);
+        if room < LEAST_ROOM && columns(first) + columns(&self.shown(text)) > self.width {
+            let blank = " ".repeat(BELOW);
+            let below = self.wrapped(text, self.width.saturating_sub(BELOW));
+            let mut all = vec![first.trim_end().to_owned()];
+            all.extend(below.into_iter().map(|line| format!("{blank}{line}")));
+            return all;
+        }
         let mut lines = self.wrapped(text, room).into_iter();
         let blank = " ".repeat(indent);
         let mut all = vec![
@@ -195,6 +207,21 @@ mod tests {
         let style = Style { width: 40, ..PLAIN };
         let lines = style.hanging("  1  ", "some words that are longer than one line of it", 5);
         assert_eq!(lines, ["  1  some words that are longer than one", "     line of it"]);
+    }
+
+    #[test]
+    fn a_text_without_room_behind_its_first_words_stands_below_them() {
+        let style = Style { width: 40, ..PLAIN };
+        let first = "  worker lease          no       ";
+        assert_eq!(
+            style.hanging(first, "no worker holds the lease of its worktree", 33),
+            [
+                "  worker lease          no",
+                "    no worker holds the lease of its",
+                "    worktree"
+            ]
+        );
+        assert_eq!(style.hanging(first, "no", 33), [format!("{first}no")]);
     }
 
     #[test]
