@@ -256,6 +256,13 @@ fn version_1_is_placed_step_by_step() {
     let _ = sandbox.orchestrate(&["alpha"]).exits(4).says("parked task 3");
     assert_eq!(section_of(&sandbox, "1"), "Completed");
     assert_eq!(section_of(&sandbox, "3"), "Awaiting input");
+    let parked = crate::state_of(&sandbox, "3");
+    assert!(parked.starts_with("parked: Awaiting input — ended and"), "{parked}");
+    let shown = sandbox.orchestrate(&["status", "alpha"]).exits(0).stdout;
+    assert!(
+        !shown.contains("marker clear"),
+        "it would not give a parked task back: {shown}"
+    );
     let text = sandbox.read("specs/alpha/tasks.md");
     assert!(text.contains("- **Status:** Completed · merged 2026-"), "{text}");
     assert!(
@@ -273,6 +280,33 @@ fn version_1_is_placed_step_by_step() {
             .contains("dispatched alpha task ")
     });
     assert!(dispatches);
+}
+
+/// Nobody parked what a step wrote under `## In progress`: the evidence says how it stands.
+#[test]
+fn version_1_in_progress_is_no_parking_place() {
+    let sandbox = sandbox(&alpha().of_version_1());
+    sandbox.act("1", "");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("brought up to date");
+    assert_eq!(section_of(&sandbox, "1"), "In progress");
+    assert_eq!(
+        crate::state_of(&sandbox, "1"),
+        "held: its worker ended and left no commit on its branch (exit 0)"
+    );
+    let _ = sandbox
+        .orchestrate(&["unpark", "alpha", "1"])
+        .exits(1)
+        .says("hint: what holds it: orchestrate why alpha 1");
+    let _ = sandbox
+        .orchestrate(&["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"])
+        .exits(0);
+    assert_eq!(
+        crate::state_of(&sandbox, "1"),
+        "ready",
+        "as it stands where the next step puts it"
+    );
 }
 
 const SYNC: &str = "tasks-pr-sync";

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use orchestrate_core::derive::{Answer, Finding, Row, TaskReport, TaskState, pull_request_of};
+use orchestrate_core::derive::{Answer, Finding, Row, TaskReport, TaskState, derive, pull_request_of};
 use orchestrate_core::evidence::{BaseSource, Evidence};
 use orchestrate_core::graph::TaskNode;
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId};
@@ -12,10 +12,11 @@ use orchestrate_core::pull_request::{MergeManner, PullRequest, PullRequestState}
 use orchestrate_core::select::Choice;
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::words::count;
-use orchestrate_spec::{Bundle, Status};
+use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, FormatVersion, Status};
 use orchestrate_tower::gate;
-use orchestrate_tower::preflight::read_bundle;
+use orchestrate_tower::preflight::{read_bundle, whole_bundle};
 use orchestrate_tower::step::{Survey, survey};
+use orchestrate_tower::sweep::place;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -41,7 +42,7 @@ pub(crate) struct Look {
 pub(crate) fn look(session: &Session, spec: &SpecId) -> Result<Look, Failure> {
     let (bundle, texts) = read_bundle(&session.world, spec)?;
     let request = session.request(spec.clone(), true);
-    let survey = survey(&session.world, &request, &bundle)?;
+    let survey = as_placed(&bundle, &texts, survey(&session.world, &request, &bundle)?);
     let closed = is_open(&bundle)
         .then(|| gate::compare(&session.world, spec, &survey.evidence.base, &texts))
         .and_then(Result::err);
@@ -74,6 +75,27 @@ pub(crate) fn look(session: &Session, spec: &SpecId) -> Result<Look, Failure> {
         next,
         stopped,
     })
+}
+
+/// Returns the survey of a bundle of format version 1 as the next step leaves it, which first puts each block where the
+/// evidence says (`contract/core.md §8.2`). What cannot be placed stays as it is.
+fn as_placed(bundle: &Bundle, texts: &BundleTexts, survey: Survey) -> Survey {
+    if bundle.version == FormatVersion::Two || !is_open(bundle) {
+        return survey;
+    }
+    let placed = place(texts, &survey)
+        .ok()
+        .filter(|placed| !placed.files.is_empty())
+        .and_then(|placed| whole_bundle(&bundle.spec, BundleFiles::from(placed.texts)).ok());
+    let Some((placed, _)) = placed else {
+        return survey;
+    };
+    let graph = placed.graph();
+    Survey {
+        state: derive(&graph, &survey.evidence),
+        graph,
+        evidence: survey.evidence,
+    }
 }
 
 /// Returns whether tasks of the bundle may be dispatched, if its sign-off holds.
@@ -130,7 +152,7 @@ pub(crate) fn task(look: &Look, node: &TaskNode, report: &TaskReport) -> TaskVie
             .at
             .filter(|_| !is_parked)
             .map(|at| survey.evidence.now.seconds_since(at)),
-        hint: report.hint(),
+        hint: hint(&look.bundle.spec, &node.id, report),
         decided_by: report.decided_by.map(Row::name),
         commit,
         worker_still_running: report.worker_still_running,
@@ -139,6 +161,24 @@ pub(crate) fn task(look: &Look, node: &TaskNode, report: &TaskReport) -> TaskVie
         parked: report.parked.as_ref().map(|parking| parking.place.section()),
         not_dispatched: not_dispatched(look, &node.id, report),
         pull_request: pull_request_of(&node.id, &survey.evidence).map(pull_request),
+    }
+}
+
+/// What a person can do. A claim cleared would not give a task back that is parked: putting it back clears the claim too.
+fn hint(spec: &SpecId, task: &TaskId, report: &TaskReport) -> Option<String> {
+    match (&report.state, &report.parked) {
+        (TaskState::InProgress(_), Some(parking)) if parking.place.is_a_persons() => {
+            let unpark = format!("orchestrate unpark {spec} {task}");
+            (!parking.note.contains(&unpark)).then_some(unpark)
+        }
+        (
+            TaskState::Landed { .. }
+            | TaskState::InProgress(_)
+            | TaskState::Unknown(_)
+            | TaskState::Ready
+            | TaskState::Blocked { .. },
+            _,
+        ) => report.hint(),
     }
 }
 
@@ -153,7 +193,7 @@ fn detail(survey: &Survey, task: &TaskId, report: &TaskReport) -> String {
         return format!("{}{running}", landed_by(report, row));
     }
     match &report.parked {
-        Some(parking) => format!("{} {}", parking.place.section(), parking.note),
+        Some(parking) => parking.words(),
         None => match &report.state {
             TaskState::Unknown(why) => why.to_string(),
             TaskState::Ready => String::new(),
@@ -176,7 +216,7 @@ fn landed_by(report: &TaskReport, deciding: Row) -> String {
 fn not_dispatched(look: &Look, task: &TaskId, report: &TaskReport) -> Option<String> {
     match (&report.state, &report.parked) {
         (TaskState::Landed { .. }, _) => None,
-        (_, Some(parking)) => Some(format!("parked: {} {}", parking.place.section(), parking.note)),
+        (_, Some(parking)) => Some(format!("parked: {}", parking.words())),
         (TaskState::Ready, None) => match (&look.stopped, &look.next) {
             (Some(stopped), _) => Some(stopped.clone()),
             (None, Some(next)) if !next.unit().contains(task) => Some(format!("{} comes first", next.unit())),

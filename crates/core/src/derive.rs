@@ -119,7 +119,12 @@ pub fn derive(graph: &TaskGraph, evidence: &Evidence) -> SpecState {
                 TaskState::Blocked { needs }
             }
         });
-        let parked = graph.parked.get(&task.id).cloned();
+        // Where a snapshot put a task that somebody has, or may have, nobody parked it: the evidence says more.
+        let is_told = matches!(state, TaskState::InProgress(_) | TaskState::Unknown(_));
+        let parked = graph.parked.get(&task.id);
+        let parked = parked
+            .filter(|parking| !(is_told && parking.place.is_snapshot()))
+            .cloned();
         Some((
             task.id.clone(),
             TaskReport {

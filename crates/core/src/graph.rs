@@ -124,6 +124,16 @@ impl ParkingPlace {
         }
     }
 
+    /// Returns whether the place is a section of format version 1 that stores what the evidence said, and that the next
+    /// reconcile moves blocks out of.
+    #[must_use]
+    pub const fn is_snapshot(self) -> bool {
+        match self {
+            Self::InProgress | Self::Completed => true,
+            Self::AwaitingInput | Self::Deferred | Self::OutOfScope | Self::Elsewhere => false,
+        }
+    }
+
     /// Returns the section's name.
     #[must_use]
     pub const fn section(self) -> &'static str {
@@ -145,6 +155,20 @@ pub struct Parking {
     pub place: ParkingPlace,
     /// The bullet's text after the id, as written; of a block, what its status annotation says.
     pub note: String,
+}
+
+impl Parking {
+    /// Returns where the task is parked, and why. A status of format version 1 begins with the section itself
+    /// (`contract/core.md §14.2`), which is not said twice.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let section = self.place.section();
+        let said = self.note.get(..section.len());
+        match said.filter(|said| said.eq_ignore_ascii_case(section)) {
+            Some(_) => alloc::format!("{section}{}", self.note.get(section.len()..).unwrap_or_default()),
+            None => alloc::format!("{section} {}", self.note),
+        }
+    }
 }
 
 /// The tasks of one bundle in file order, and which of them are parked.

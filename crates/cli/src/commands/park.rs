@@ -135,8 +135,12 @@ fn changed(world: &dyn World, spec: &SpecId, task: &TaskId, act: &Act<'_>) -> Re
         )));
     }
     let tasks = match act {
-        Act::Unpark if bundle.version == FormatVersion::One => placement::unpark_block(&texts.tasks, task)
-            .map_err(|error| Failure::failed(format!("task {task} cannot be put back: {error}")))?,
+        Act::Unpark if bundle.version == FormatVersion::One => {
+            placement::unpark_block(&texts.tasks, task).map_err(|error| {
+                Failure::failed(format!("task {task} cannot be put back: {error}"))
+                    .with_hint(format!("what holds it: orchestrate why {spec} {task}"))
+            })?
+        }
         Act::Unpark => parking::unpark(&texts.tasks, task).map_err(|error| refused(spec, task, &error))?,
         Act::Park(place, reason) => {
             parking::park(&texts.tasks, task, *place, reason).map_err(|error| refused(spec, task, &error))?

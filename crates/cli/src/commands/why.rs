@@ -65,8 +65,7 @@ fn lines(look: &Look, view: &TaskView, report: &TaskReport, style: Style) -> Vec
     }
     if let Some(parking) = &report.parked {
         let first = format!("  {:<20}  {:<7}  ", "parked", "yes");
-        let detail = format!("{} {}", parking.place.section(), parking.note);
-        lines.extend(style.hanging(&first, &detail, DETAILS));
+        lines.extend(style.hanging(&first, &parking.words(), DETAILS));
     }
     lines.push(String::new());
     lines.extend(style.hanging("", &task_view::sources_line(&look.survey.evidence), 2));
