@@ -166,7 +166,7 @@ fn a_branch_that_cannot_be_read_holds_its_own_unit_alone() {
     let nowhere = "0123456789012345678901234567890123456789";
     let dangling = format!("{nowhere}\n");
     for (text, hint) in [
-        (dangling.as_str(), "git update-ref -d "),
+        (dangling.as_str(), "git update-ref --no-deref -d "),
         ("torn", "rm .git/"),
         ("", "rm .git/"),
     ] {
@@ -203,6 +203,128 @@ fn a_branch_that_cannot_be_read_holds_its_own_unit_alone() {
         state_of(&sandbox, "1")
     );
     assert_eq!(state_of(&sandbox, "3"), "ready");
+}
+
+/// Returns what `why` says of the task, and asserts that the step goes on with the third one (law L12).
+fn held_alone(sandbox: &Sandbox, case: &str) -> String {
+    let state = state_of(sandbox, "1");
+    assert!(state.starts_with("unknown: "), "{case}: {state}");
+    assert_eq!(state_of(sandbox, "3"), "ready", "{case}");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 3");
+    sandbox.wait_for_worker("alpha", "3");
+    sandbox.orchestrate(&["why", "alpha", "1"]).exits(0).stdout
+}
+
+/// A ref beneath a task branch's name, which git would not make the branch beside, holds that unit alone.
+#[test]
+fn a_ref_beneath_a_task_branch_holds_its_own_unit_alone() {
+    for packed in [false, true] {
+        let sandbox = sandbox(&alpha());
+        let _ = sandbox.git(&["branch", &format!("{BRANCH}/wip")]);
+        if packed {
+            let _ = sandbox.git(&["pack-refs", "--all"]);
+        }
+        let said = held_alone(&sandbox, &format!("packed: {packed}"));
+        let command = format!("git branch -m {BRANCH}/wip other-name");
+        assert!(said.contains(&command), "{said}");
+        let _ = sandbox.shell(&command).exits(0);
+        assert_eq!(state_of(&sandbox, "1"), "ready", "the hint helps");
+    }
+}
+
+/// A branch above the names of all task branches holds them all, in words that say so.
+#[test]
+fn a_branch_above_the_task_branches_is_named_with_the_command_that_renames_it() {
+    for (branch, packed) in [
+        ("planwright", false),
+        ("planwright", true),
+        ("planwright/alpha", false),
+        ("planwright/alpha", true),
+    ] {
+        let sandbox = sandbox(&alpha());
+        let _ = sandbox.git(&["branch", branch]);
+        if packed {
+            let _ = sandbox.git(&["pack-refs", "--all"]);
+        }
+        let state = state_of(&sandbox, "1");
+        assert!(
+            state.starts_with(&format!("unknown: the branch {branch} stands in the way")),
+            "{branch} {packed}: {state}"
+        );
+        let command = format!("git branch -m {branch} other-name");
+        let step = sandbox.orchestrate(&["alpha"]).exits(0);
+        assert!(step.stdout.contains(&command), "{}", step.stdout);
+        let _ = sandbox.shell(&command).exits(0);
+        assert_eq!(state_of(&sandbox, "1"), "ready", "the hint helps");
+    }
+}
+
+/// What is no file where git keeps a ref or its reflog would be waited on for ever, with the lock held.
+#[test]
+fn what_is_no_file_in_the_place_of_a_ref_is_never_opened() {
+    let places = [
+        format!("refs/heads/{BRANCH}"),
+        format!("refs/heads/{BRANCH}/wip"),
+        format!("refs/remotes/origin/{BRANCH}"),
+        format!("logs/refs/heads/{BRANCH}"),
+    ];
+    for place in places {
+        let sandbox = sandbox(&alpha());
+        let path = sandbox.repository().join(".git").join(&place);
+        let parent = path.parent().expect("a directory");
+        let _ = sandbox.shell(&format!("mkdir -p {parent} && mkfifo {path}")).exits(0);
+        let said = held_alone(&sandbox, &place);
+        let command = format!("rm .git/{place}");
+        assert!(said.contains(&command), "{said}");
+        let _ = sandbox.shell(&command).exits(0);
+        assert_eq!(state_of(&sandbox, "1"), "ready", "the hint helps: {place}");
+    }
+    // Above all of them, and by way of a symbolic link that git itself would follow.
+    for (prepare, place) in [
+        ("mkfifo .git/refs/heads/planwright", "refs/heads/planwright"),
+        (
+            "mkdir -p .git/refs/heads/planwright/alpha && mkfifo pipe && \
+             ln -s ../../../../../pipe .git/refs/heads/planwright/alpha/task-1",
+            "refs/heads/planwright/alpha/task-1",
+        ),
+    ] {
+        let sandbox = sandbox(&alpha());
+        let _ = sandbox.shell(prepare).exits(0);
+        let state = state_of(&sandbox, "1");
+        assert!(state.starts_with("unknown: "), "{place}: {state}");
+        let step = sandbox.orchestrate(&["alpha"]).exits(0);
+        assert!(step.stdout.contains(&format!("rm .git/{place}")), "{}", step.stdout);
+    }
+}
+
+/// A ref that names something else than a commit is told as what it is.
+#[test]
+fn a_ref_that_leads_to_no_commit_is_told_as_what_it_is() {
+    let reference = format!("refs/heads/{BRANCH}");
+    for (prepare, words) in [
+        (
+            format!("git symbolic-ref {reference} {reference}"),
+            format!("is a symbolic ref to {reference}, which leads to no commit"),
+        ),
+        (
+            format!("git symbolic-ref {reference} refs/heads/gone"),
+            "is a symbolic ref to refs/heads/gone, which leads to no commit".to_owned(),
+        ),
+        (
+            format!("mkdir -p .git/refs/heads/planwright/alpha && git rev-parse main:specs > .git/{reference}"),
+            "names a tree, no commit".to_owned(),
+        ),
+    ] {
+        let sandbox = sandbox(&alpha());
+        let _ = sandbox.shell(&prepare).exits(0);
+        let state = state_of(&sandbox, "1");
+        assert!(state.contains(&words), "{state}");
+        let said = held_alone(&sandbox, &prepare);
+        let command = format!("git update-ref --no-deref -d {reference}");
+        assert!(said.contains(&command), "{said}");
+        let _ = sandbox.shell(&command).exits(0);
+        assert_eq!(state_of(&sandbox, "1"), "ready", "the hint helps: {prepare}");
+    }
 }
 
 /// Evidence is read from the commits that hashes name (decision 66).

@@ -1,18 +1,17 @@
-//! What git knows: the history of base, task branches, committed files. Reads through libgit2, no process.
+//! What git knows: the history of base, committed files; and setting task branches. Reads through libgit2, no process.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use git2::{ErrorCode, Oid, Repository};
-use orchestrate_core::evidence::{Base, BranchFacts, BranchSide, History};
-use orchestrate_core::identifier::{CommitId, SpecId, Unit, UnitName};
+use orchestrate_core::evidence::{Base, History};
+use orchestrate_core::identifier::{CommitId, SpecId, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::BundleFile;
 use orchestrate_core::time::{CommitTime, Timestamp};
-use orchestrate_core::world::{Branches, Fault, Race};
+use orchestrate_core::world::{Fault, Race};
 
 use crate::files::FULL_DISK_HINT;
-use crate::history::{self, Ahead, Commits, Memory};
-use crate::own;
+use crate::history::{self, Memory};
 use crate::promised;
 use crate::reference_lock;
 use crate::repository;
@@ -65,123 +64,6 @@ pub(crate) fn commit_times(repository: &Repository, commits: &BTreeSet<CommitId>
         Some((commit.clone(), time))
     };
     commits.iter().filter_map(time).collect()
-}
-
-/// Returns the bundle's task branches, here and at origin.
-pub(crate) fn branches(
-    repository: &repository::Repository,
-    memory: &Memory,
-    spec: &SpecId,
-    base: &Base,
-    starts: &BTreeMap<Unit, CommitId>,
-) -> Observed<Branches> {
-    collect_branches(repository, memory, spec, base, starts).map_or_else(
-        |error| Observed::Unknown(why("cannot read the task branches", &error)),
-        Observed::Known,
-    )
-}
-
-fn collect_branches(
-    repository: &repository::Repository,
-    memory: &Memory,
-    spec: &SpecId,
-    base: &Base,
-    starts: &BTreeMap<Unit, CommitId>,
-) -> Result<Branches, git2::Error> {
-    let (past, grafts) = history::past(repository, memory, base)?;
-    let repository = &repository.git;
-    let commits = Commits::open(repository, grafts)?;
-    let mut ahead = Ahead::of(&past.commits, &commits);
-    let mut branches = Branches::new();
-    let mut yielded = BTreeSet::new();
-    for pattern in [
-        format!("refs/heads/planwright/{spec}/task-*"),
-        format!("refs/remotes/*/planwright/{spec}/task-*"),
-    ] {
-        for reference in repository.references_glob(&pattern)? {
-            let reference = reference?;
-            let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
-            let Some((side, unit)) = task_branch(&name) else {
-                continue;
-            };
-            let tip = match reference.peel_to_commit() {
-                Ok(tip) => tip.id(),
-                Err(_) => {
-                    let why = Why::new(format!("{name} names a commit that is not here"))
-                        .with_hint(format!("fetch it, or give the branch up: git update-ref -d {name}"));
-                    branches.unreadable.insert(unit.unit, why);
-                    yielded.insert(name);
-                    continue;
-                }
-            };
-            let own = match side {
-                BranchSide::Local => own::commits(repository, (&name, tip), starts.get(&unit.unit), base),
-                BranchSide::Remote => Observed::Absent(Why::new("a remote branch does not say where it started")),
-            };
-            let ahead = match ahead.count(history::id(tip)?) {
-                Ok(ahead) => ahead,
-                Err(error) => {
-                    branches
-                        .unreadable
-                        .insert(unit.unit, why(&format!("cannot walk {name}"), &error));
-                    yielded.insert(name);
-                    continue;
-                }
-            };
-            let facts = BranchFacts {
-                side,
-                tip: commit_id(tip)?,
-                ahead,
-                own,
-            };
-            branches.by_unit.entry(unit.unit).or_default().push(facts);
-            yielded.insert(name);
-        }
-    }
-    // Each is unknown for its own unit, and for no other (laws L4 and L12).
-    for broken in loose_task_branches(repository, spec).filter(|name| !yielded.contains(name)) {
-        if let Some((_, unit)) = task_branch(&broken) {
-            let why = Why::new(format!("{broken} is there and names no commit")).with_hint(format!(
-                "write its commit into it, or give the branch up: rm .git/{broken}"
-            ));
-            branches.unreadable.insert(unit.unit, why);
-        }
-    }
-    Ok(branches)
-}
-
-/// Returns the side and the unit of a task branch's full name; any remote's branch counts, whatever its name.
-fn task_branch(name: &str) -> Option<(BranchSide, UnitName)> {
-    if let Some(short) = name.strip_prefix("refs/heads/") {
-        return UnitName::from_branch(short).ok().map(|unit| (BranchSide::Local, unit));
-    }
-    let remote = name.strip_prefix("refs/remotes/")?;
-    let short = remote.get(remote.find("/planwright/")? + 1..)?;
-    UnitName::from_branch(short).ok().map(|unit| (BranchSide::Remote, unit))
-}
-
-/// Returns the names of the task branches that lie in files of their own. libgit2 leaves out those it cannot read, and
-/// a ref that cannot be read is not one that is not there (law L4).
-fn loose_task_branches(repository: &Repository, spec: &SpecId) -> impl Iterator<Item = String> {
-    let common = repository.commondir().to_path_buf();
-    let mut directories = vec![format!("refs/heads/planwright/{spec}")];
-    let remotes = std::fs::read_dir(common.join("refs/remotes"))
-        .into_iter()
-        .flatten()
-        .flatten();
-    let remotes = remotes.filter_map(|entry| entry.file_name().into_string().ok());
-    directories.extend(remotes.map(|remote| format!("refs/remotes/{remote}/planwright/{spec}")));
-    directories.into_iter().flat_map(move |directory| {
-        let files = std::fs::read_dir(common.join(&directory))
-            .into_iter()
-            .flatten()
-            .flatten();
-        files.filter_map(move |entry| {
-            let name = format!("{directory}/{}", entry.file_name().into_string().ok()?);
-            let is_branch = entry.file_type().is_ok_and(|kind| kind.is_file()) && task_branch(&name).is_some();
-            is_branch.then_some(name)
-        })
-    })
 }
 
 pub(crate) fn between(repository: &Repository, tip: Oid, hidden: &[Oid]) -> Result<Vec<CommitId>, git2::Error> {

@@ -5,6 +5,7 @@
 
 pub mod authored;
 mod base;
+mod branches;
 mod cache;
 mod checkout;
 pub mod clock;
@@ -20,6 +21,7 @@ pub mod identity;
 pub mod layout;
 pub mod lease;
 pub mod library;
+mod obstacle;
 pub mod origin;
 pub mod overlay;
 mod own;

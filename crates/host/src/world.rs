@@ -26,7 +26,7 @@ use crate::history::Memory;
 use crate::process::{self, DetachedStart, Handshake};
 use crate::repository::{self, Repository};
 use crate::window::Windows;
-use crate::{checkout, clock, content, files, identity, lease, library, origin, promised, worktree};
+use crate::{branches, checkout, clock, content, files, identity, lease, library, origin, promised, worktree};
 
 /// How long a worker runner may take to say that it holds the lease.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
@@ -153,7 +153,7 @@ impl World for RealWorld {
     }
 
     fn branches(&self, spec: &SpecId, base: &Base, starts: &BTreeMap<Unit, CommitId>) -> Observed<Branches> {
-        git::branches(&self.repository, &self.memory, spec, base, starts)
+        branches::branches(&self.repository, &self.memory, spec, base, starts)
     }
 
     fn pull_requests(&self, spec: &SpecId, units: &BTreeSet<Unit>) -> Observed<PullRequests> {
