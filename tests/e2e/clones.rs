@@ -327,6 +327,39 @@ fn a_ref_that_leads_to_no_commit_is_told_as_what_it_is() {
     }
 }
 
+/// Whatever is broken in git's own files is said with the command that shows or mends it.
+#[test]
+fn what_is_broken_in_gits_files_is_told_with_what_helps() {
+    let remove = |revision: &str| {
+        format!("id=$(git rev-parse {revision}) && rm -f .git/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-)")
+    };
+    for (damage, words) in [
+        (remove("main"), "git fsck"),
+        (remove("main~1"), "git fsck"),
+        (
+            "git pack-refs --all && echo garbage >> .git/packed-refs".to_owned(),
+            ".git/packed-refs",
+        ),
+        ("printf '[core\\n' >> .git/config".to_owned(), "git config --list"),
+        ("echo zz > .git/shallow".to_owned(), ".git/shallow"),
+    ] {
+        let sandbox = sandbox(&alpha());
+        let _ = sandbox.git(&["commit", "--quiet", "--allow-empty", "--message", "more"]);
+        let _ = sandbox.shell(&damage).exits(0);
+        let told = sandbox.orchestrate(&["why", "alpha", "1"]);
+        let hints = told.stderr.lines().filter(|line| line.starts_with("hint: "));
+        let hints: Vec<&str> = hints
+            .chain(told.stdout.lines().filter(|line| line.starts_with("→ ")))
+            .collect();
+        assert!(
+            hints.iter().any(|hint| hint.contains(words)),
+            "{damage}: {}{}",
+            told.stdout,
+            told.stderr
+        );
+    }
+}
+
 /// Evidence is read from the commits that hashes name (decision 66).
 #[test]
 fn a_replaced_commit_changes_no_evidence() {

@@ -8,6 +8,7 @@ use orchestrate_core::identifier::{BaseName, CommitId};
 use orchestrate_core::world::Fault;
 
 use crate::git::resolve;
+use crate::git_error;
 
 /// What names the base, read from outside the repository.
 pub(crate) struct BaseQuestion<'a> {
@@ -33,7 +34,7 @@ pub(crate) fn resolve_base(repository: &Repository, question: &BaseQuestion<'_>)
     if let Some(name) = question.configured {
         return named(repository, name.clone(), BaseSource::Configuration, operation, hint);
     }
-    let git_fault = |error: git2::Error| Fault::new(operation, error.message().to_owned());
+    let git_fault = |error: git2::Error| git_error::fault(operation, &error);
     if let Some(name) = origin_head(repository).map_err(git_fault)? {
         return named(repository, name, BaseSource::OriginHead, operation, hint);
     }
@@ -65,7 +66,7 @@ fn named(
     operation: &str,
     hint: &str,
 ) -> Result<Base, Fault> {
-    let fault = |error: git2::Error| Fault::new(operation, error.message().to_owned());
+    let fault = |error: git2::Error| git_error::fault(operation, &error);
     let local = resolve(repository, &format!("refs/heads/{name}")).map_err(fault)?;
     let counterpart = counterpart(repository, &name).map_err(fault)?;
     let has_origin = repository.find_remote("origin").is_ok();

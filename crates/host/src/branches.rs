@@ -9,7 +9,8 @@ use orchestrate_core::identifier::{CommitId, SpecId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::world::Branches;
 
-use crate::git::{commit_id, why};
+use crate::git::commit_id;
+use crate::git_error::why;
 use crate::history::{self, Ahead, Commits, Memory};
 use crate::obstacle::{self, Obstacles};
 use crate::own;

@@ -13,6 +13,7 @@ use orchestrate_core::identifier::CommitId;
 use orchestrate_core::observed::{Observed, Why};
 
 use crate::git::{commit_id, oid};
+use crate::git_error;
 use crate::history::{self, Memory, Span};
 use crate::repository::Repository;
 
@@ -80,11 +81,10 @@ pub(crate) fn compare(repository: &Repository, memory: &Memory, tip: &CommitId, 
             ))
             .with_hint(format!("merge {} into the branch", base.name)),
         ),
-        Err(error) => Observed::Unknown(Why::new(format!(
-            "cannot compare the branch's changes with {}: {}",
-            base.name,
-            error.message()
-        ))),
+        Err(error) => Observed::Unknown(git_error::why(
+            &format!("cannot compare the branch's changes with {}", base.name),
+            &error,
+        )),
     }
 }
 

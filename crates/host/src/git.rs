@@ -11,15 +11,11 @@ use orchestrate_core::time::{CommitTime, Timestamp};
 use orchestrate_core::world::{Fault, Race};
 
 use crate::files::FULL_DISK_HINT;
+use crate::git_error::{self, why};
 use crate::history::{self, Memory};
 use crate::promised;
 use crate::reference_lock;
 use crate::repository;
-
-/// Returns a libgit2 error as the reason of an unknown.
-pub(crate) fn why(operation: &str, error: &git2::Error) -> Why {
-    Why::new(format!("{operation}: {}", error.message()))
-}
 
 pub(crate) fn commit_id(oid: Oid) -> Result<CommitId, git2::Error> {
     CommitId::parse(&oid.to_string()).map_err(|error| git2::Error::from_str(&error.to_string()))
@@ -200,10 +196,7 @@ fn raced(name: &UnitName, result: Result<(), git2::Error>) -> Result<Race, Fault
             Ok(Race::Lost)
         }
         Err(error) => {
-            let fault = Fault::new(
-                format!("cannot set branch {}", name.branch()),
-                error.message().to_owned(),
-            );
+            let fault = git_error::fault(&format!("cannot set branch {}", name.branch()), &error);
             // libgit2 tells the system's reason in words only.
             let is_full = ["No space left", "quota exceeded"]
                 .iter()

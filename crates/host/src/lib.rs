@@ -16,6 +16,7 @@ mod fetch;
 pub mod files;
 pub mod forge;
 mod git;
+mod git_error;
 mod history;
 pub mod identity;
 pub mod layout;

@@ -16,6 +16,7 @@ use orchestrate_core::record::fence::{self, Fence};
 use orchestrate_core::world::{Fault, Pushed};
 
 use crate::git::{commit_id, oid};
+use crate::git_error;
 use crate::process::{Output, RunOptions, run_bounded};
 use crate::repository::Repository;
 
@@ -133,7 +134,7 @@ pub fn create(repository: &Repository, fence: &Fence) -> Result<CommitId, Fault>
         let tree = git.find_tree(git.treebuilder(None)?.write()?)?;
         commit_id(git.commit(None, &signature, &signature, &fence.message(), &tree, &[])?)
     };
-    make().map_err(|error: git2::Error| Fault::new("cannot write the commit of a fence", error.message().to_owned()))
+    make().map_err(|error: git2::Error| git_error::fault("cannot write the commit of a fence", &error))
 }
 
 /// Pushes fences, each to its ref: all are made or none.
@@ -273,7 +274,7 @@ fn place(repository: &Repository) -> Result<Option<String>, Fault> {
             Ok(Some(other.unwrap_or_else(|| "origin".to_owned())))
         }
         Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-        Err(error) => Err(Fault::new("cannot read origin's address", error.message().to_owned())),
+        Err(error) => Err(git_error::fault("cannot read origin's address", &error)),
     }
 }
 

@@ -10,7 +10,8 @@ use orchestrate_core::evidence::Base;
 use orchestrate_core::identifier::CommitId;
 use orchestrate_core::observed::{Observed, Why};
 
-use crate::git::{between, commit_id, oid, why};
+use crate::git::{between, commit_id, oid};
+use crate::git_error::why;
 use crate::reflog::{self, Entry};
 
 /// Returns the commits that a branch has of its own, by its reflog. `recorded` is where our dispatch started it.

@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::UnitName;
 use orchestrate_core::world::Fault;
 
+use crate::git_error;
 use crate::layout::Layout;
 use crate::library;
 
@@ -112,7 +113,7 @@ pub(crate) fn open_fault(operation: &str, start: &Utf8Path, error: &git2::Error)
         ));
     }
     let Some(kind) = unsupported_kind(error.message()) else {
-        return Fault::new(operation, error.message().to_owned());
+        return git_error::fault(operation, error);
     };
     Fault::new(operation, kind.what).with_hint(kind.help)
 }

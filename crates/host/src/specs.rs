@@ -15,6 +15,7 @@ use orchestrate_core::world::Fault;
 use rustix::fs::{Mode, OFlags};
 
 use crate::git::blob_at;
+use crate::git_error;
 use crate::promised;
 use crate::repository::open_fault;
 
@@ -143,7 +144,7 @@ impl Baseline {
     /// # Errors
     /// When that cannot be told: the repository cannot be opened.
     pub fn find(directory: &Utf8Path, reference: &str, program: Option<&Utf8Path>) -> Result<Option<Self>, Fault> {
-        let fault = |error: git2::Error| Fault::new(format!("cannot look for {reference}"), error.message().to_owned());
+        let fault = |error: git2::Error| git_error::fault(&format!("cannot look for {reference}"), &error);
         let repository = match git2::Repository::discover(directory) {
             Ok(repository) => repository,
             Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),

@@ -9,6 +9,7 @@ use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::BundleFile;
 use orchestrate_core::world::Fault;
 
+use crate::git_error;
 use crate::repository::Repository;
 
 /// The checkout that a person works in.
@@ -28,7 +29,7 @@ impl Repository {
     /// # Errors
     /// When HEAD cannot be read.
     pub fn standing(&self) -> Result<Standing, Fault> {
-        let fault = |error: git2::Error| Fault::new("cannot read HEAD", error.message().to_owned());
+        let fault = |error: git2::Error| git_error::fault("cannot read HEAD", &error);
         let primary = git2::Repository::open(&self.layout.primary).map_err(fault)?;
         let head = primary.find_reference("HEAD").map_err(fault)?;
         let linked = self.git.workdir().filter(|_| self.git.is_worktree());
@@ -127,7 +128,7 @@ fn known(id: Oid) -> Observed<CommitId> {
 }
 
 fn unknown<T>(operation: &str, error: &git2::Error) -> Observed<T> {
-    Observed::Unknown(Why::new(format!("{operation}: {}", error.message())))
+    Observed::Unknown(git_error::why(operation, error))
 }
 
 fn operation(state: RepositoryState) -> Option<&'static str> {

@@ -14,6 +14,7 @@ use orchestrate_core::world::{Fault, Race, RegisteredWorktree, WorktreeDirectory
 use crate::failpoint::reach;
 use crate::files::{create_directory_at, disk_fault, refuse_links, rename_no_replace, replace_shared, sync_directory};
 use crate::git;
+use crate::git_error;
 use crate::layout::Layout;
 use crate::repository::{Registration, Repository};
 
@@ -174,12 +175,7 @@ fn changes(path: &Utf8Path) -> Observed<Vec<String>> {
             .collect())
     };
     looked().map_or_else(
-        |error: git2::Error| {
-            Observed::Unknown(Why::new(format!(
-                "cannot read the status of {path}: {}",
-                error.message()
-            )))
-        },
+        |error: git2::Error| Observed::Unknown(git_error::why(&format!("cannot read the status of {path}"), &error)),
         Observed::Known,
     )
 }

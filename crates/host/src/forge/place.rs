@@ -4,6 +4,7 @@ use git2::Repository;
 use orchestrate_core::observed::{Observed, Why};
 
 use super::ForgeSettings;
+use crate::git_error;
 
 /// A repository on a forge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +92,7 @@ fn base_repository(
 }
 
 fn remotes(repository: &Repository) -> Result<Vec<Remote>, Why> {
-    let unreadable = |error: git2::Error| Why::new(format!("cannot read the remotes: {}", error.message()));
+    let unreadable = |error: git2::Error| git_error::why("cannot read the remotes", &error);
     let names = repository.remotes().map_err(unreadable)?;
     let config = repository.config().map_err(unreadable)?;
     let mut found = Vec::new();

@@ -1,0 +1,46 @@
+//! What libgit2 says of a failure, in one sentence with what helps: the only place that turns its errors into words of
+//! ours (architecture §7). Owns no state.
+
+use git2::{Error, ErrorClass};
+use orchestrate_core::observed::Why;
+use orchestrate_core::world::Fault;
+
+/// Returns a libgit2 error as the reason of an unknown.
+pub(crate) fn why(operation: &str, error: &Error) -> Why {
+    let why = Why::new(format!("{operation}: {}", error.message()));
+    match remedy(error) {
+        Some(hint) => why.with_hint(hint),
+        None => why,
+    }
+}
+
+/// Returns a libgit2 error as the failure of an operation.
+pub(crate) fn fault(operation: &str, error: &Error) -> Fault {
+    let fault = Fault::new(operation, error.message().to_owned());
+    match remedy(error) {
+        Some(hint) => fault.with_hint(hint),
+        None => fault,
+    }
+}
+
+/// Returns what helps against a kind of failure, nothing where its kind does not tell.
+fn remedy(error: &Error) -> Option<&'static str> {
+    // libgit2 names these by words alone: its classes for them are shared with other failures, or are not bound.
+    let says = |words: &str| error.message().contains(words);
+    if says("packed references") {
+        return Some("take the broken line out of .git/packed-refs, then see what is left: git show-ref");
+    }
+    if says("graft OID") {
+        return Some("take out of .git/shallow what names no commit; where that is lost: git fetch --unshallow");
+    }
+    let is_object = matches!(
+        error.class(),
+        ErrorClass::Odb | ErrorClass::Object | ErrorClass::Zlib | ErrorClass::Tree
+    );
+    if is_object || says("cannot be peeled") {
+        return Some(
+            "see what is missing or broken: git fsck; then restore it from another clone: git fetch --refetch",
+        );
+    }
+    (error.class() == ErrorClass::Config).then_some("mend the line that it names, then try: git config --list")
+}
