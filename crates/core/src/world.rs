@@ -265,6 +265,12 @@ pub trait World {
     /// # Errors
     /// When it cannot be written, or something other than a regular file stands there.
     fn write(&mut self, place: &Place, bytes: &[u8]) -> Result<(), Fault>;
+    /// Replaces a file that people write in one step, if it still holds what was read; otherwise the race is lost and
+    /// nothing is written. The comparison is the last thing before the rename (decision 60).
+    ///
+    /// # Errors
+    /// When it cannot be written, or something other than a regular file stands there.
+    fn replace(&mut self, place: &Place, expected: &[u8], bytes: &[u8]) -> Result<Race, Fault>;
     /// Moves a directory to a place where nothing may be.
     ///
     /// # Errors

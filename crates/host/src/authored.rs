@@ -14,7 +14,7 @@ use orchestrate_core::world::{Fault, Race, Reading};
 
 use crate::failpoint::reach;
 use crate::files::{
-    create_directory_at, disk_fault, read, refuse_links, rename_no_replace, sync_directory, write_state,
+    create_directory_at, disk_fault, persist_over, read, refuse_links, rename_no_replace, sync_directory, write_state,
 };
 use crate::layout::Layout;
 
@@ -58,17 +58,38 @@ pub fn create_bundle(layout: &Layout, spec: &SpecId, files: &[(BundleFile, &[u8]
     stage().map_err(|error| disk_fault(operation, &error))
 }
 
-/// Replaces files of a bundle: every one is staged before the first is renamed, and they are renamed in the order given.
-/// Modes stay. The caller holds the bundle's lock.
+/// One file that is to be replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    /// The file.
+    pub file: BundleFile,
+    /// What was read of it; nothing where it was not there.
+    pub before: Option<Vec<u8>>,
+    /// What it is to hold.
+    pub after: Vec<u8>,
+}
+
+/// How a replacement ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "nobody's words are overwritten: a file that changed is an answer"]
+pub enum Replaced {
+    /// All files hold what they are to hold.
+    All,
+    /// This file is not as it was read; it and those after it were left alone.
+    Changed(BundleFile),
+}
+
+/// Replaces files of a bundle: every one is staged before the first is renamed, and they are renamed in the order given,
+/// each only if it still holds what was read. Modes stay. The caller holds the bundle's lock.
 ///
 /// # Errors
 /// When the disk refuses, a parent is a link, or something other than a regular file stands at a place. Files before
 /// the refusal are replaced.
-pub fn replace_files(layout: &Layout, spec: &SpecId, files: &[(BundleFile, Vec<u8>)]) -> Result<(), Fault> {
+pub fn replace_files(layout: &Layout, spec: &SpecId, files: &[Replacement]) -> Result<Replaced, Fault> {
     let directory = layout.primary.join("specs").join(spec.as_str());
     sweep(&directory).map_err(|error| disk_fault(format!("cannot write in specs/{spec}"), &error))?;
     let mut staged = Vec::new();
-    for (file, bytes) in files {
+    for Replacement { file, before, after } in files {
         let place = Place::BundleFile(spec.clone(), *file);
         let path = layout.path(&place);
         let operation = format!("cannot write {place}");
@@ -81,22 +102,19 @@ pub fn replace_files(layout: &Layout, spec: &SpecId, files: &[(BundleFile, Vec<u
                     .with_hint(format!("look at {path} and move it away")));
             }
         };
-        let one = stage(&directory, bytes, existing.as_ref());
-        staged.push((
-            operation.clone(),
-            path,
-            one.map_err(|error| disk_fault(operation, &error))?,
-        ));
+        let one = stage(&directory, after, existing.as_ref()).map_err(|error| disk_fault(operation.clone(), &error))?;
+        staged.push((operation, path, one, *file, before.as_deref()));
     }
-    for (operation, path, one) in staged {
+    for (operation, path, one, file, before) in staged {
         reach("write.staged");
-        one.persist(&path)
-            .map_err(|error| error.error)
-            .and_then(|_| sync_directory(&directory))
-            .map_err(|error| disk_fault(operation, &error))?;
+        match persist_over(one, &path, before).map_err(|error| disk_fault(operation.clone(), &error))? {
+            Race::Won => {}
+            Race::Lost => return Ok(Replaced::Changed(file)),
+        }
+        sync_directory(&directory).map_err(|error| disk_fault(operation, &error))?;
         reach("write.after");
     }
-    Ok(())
+    Ok(Replaced::All)
 }
 
 fn stage(directory: &Utf8Path, bytes: &[u8], existing: Option<&fs::Metadata>) -> io::Result<tempfile::NamedTempFile> {
@@ -197,6 +215,20 @@ mod tests {
         names
     }
 
+    fn replacements(tasks: &[u8]) -> [Replacement; 2] {
+        let brief = Replacement {
+            file: BundleFile::KickoffBrief,
+            before: None,
+            after: b"b".to_vec(),
+        };
+        let tasks = Replacement {
+            file: BundleFile::Tasks,
+            before: Some(tasks.to_vec()),
+            after: b"u".to_vec(),
+        };
+        [tasks, brief]
+    }
+
     #[test]
     fn a_bundle_is_made_once() {
         let place = place();
@@ -227,11 +259,8 @@ mod tests {
         let bundle = place.layout.primary.join("specs/alpha");
         fs::set_permissions(bundle.join("tasks.md"), fs::Permissions::from_mode(0o640)).expect("set");
         fs::write(bundle.join(".orchestrate-staged-x"), "torn").expect("written");
-        let new = [
-            (BundleFile::Tasks, b"u".to_vec()),
-            (BundleFile::KickoffBrief, b"b".to_vec()),
-        ];
-        replace_files(&place.layout, &alpha(), &new).expect("replaced");
+        let new = replacements(b"t");
+        assert_eq!(replace_files(&place.layout, &alpha(), &new), Ok(Replaced::All));
         assert_eq!(names(&bundle), ["design.md", "kickoff-brief.md", "tasks.md"]);
         assert_eq!(fs::read(bundle.join("tasks.md")).expect("read"), b"u");
         let mode = fs::metadata(bundle.join("tasks.md"))
@@ -239,6 +268,20 @@ mod tests {
             .permissions()
             .mode();
         assert_eq!(mode & 0o777, 0o640);
+    }
+
+    #[test]
+    fn a_file_that_is_not_as_it_was_read_is_left_alone_and_those_after_it() {
+        let place = place();
+        let files: [(BundleFile, &[u8]); 1] = [(BundleFile::Tasks, b"a person's")];
+        assert_eq!(create_bundle(&place.layout, &alpha(), &files), Ok(Race::Won));
+        assert_eq!(
+            replace_files(&place.layout, &alpha(), &replacements(b"t")),
+            Ok(Replaced::Changed(BundleFile::Tasks))
+        );
+        let bundle = place.layout.primary.join("specs/alpha");
+        assert_eq!(names(&bundle), ["tasks.md"]);
+        assert_eq!(fs::read(bundle.join("tasks.md")).expect("read"), b"a person's");
     }
 
     #[test]
@@ -250,10 +293,7 @@ mod tests {
         );
         let bundle = place.layout.primary.join("specs/alpha");
         std::os::unix::fs::symlink("tasks.md", bundle.join("kickoff-brief.md")).expect("linked");
-        let new = [
-            (BundleFile::Tasks, b"u".to_vec()),
-            (BundleFile::KickoffBrief, b"b".to_vec()),
-        ];
+        let new = replacements(b"t");
         replace_files(&place.layout, &alpha(), &new).expect_err("refused");
         assert_eq!(names(&bundle), ["kickoff-brief.md", "tasks.md"]);
         assert_eq!(fs::read(bundle.join("tasks.md")).expect("read"), b"t");

@@ -119,19 +119,79 @@ pub fn write(layout: &Layout, place: &Place, bytes: &[u8]) -> Result<(), Fault> 
     reach("write.before");
     let path = layout.path(place);
     let operation = || format!("cannot write {place}");
-    refuse_links(layout, &path, &operation())?;
-    match read_path(&path) {
-        Reading::Absent | Reading::File { .. } | Reading::Unreadable(_) => {}
-        Reading::Symlink => return Err(in_the_way(operation(), "a symbolic link", &path)),
-        Reading::Directory { .. } => return Err(in_the_way(operation(), "a directory", &path)),
-        Reading::Special => return Err(in_the_way(operation(), "a special file", &path)),
-    }
+    refuse_others(layout, &path, &operation())?;
     let parent = path.parent().unwrap_or(&layout.primary);
     let is_persons = matches!(place, Place::BundleFile(..));
     let replace = if is_persons { replace_shared } else { replace };
     replace(parent, &path, bytes).map_err(|error| disk_fault(operation(), &error))?;
     reach("write.after");
     Ok(())
+}
+
+/// Replaces a file as [`write`] does, if it holds these bytes right before the rename. Loses otherwise: what somebody
+/// wrote since it was read stays (decision 60). The mode stays.
+///
+/// # Errors
+/// As [`write`].
+pub fn replace_read(layout: &Layout, place: &Place, expected: &[u8], bytes: &[u8]) -> Result<Race, Fault> {
+    reach("write.before");
+    let path = layout.path(place);
+    let operation = || format!("cannot write {place}");
+    refuse_others(layout, &path, &operation())?;
+    let parent = path.parent().unwrap_or(&layout.primary);
+    let replaced = || -> io::Result<Race> {
+        let mut staged = staged_shared(parent, &path)?;
+        staged.write_all(bytes)?;
+        staged.as_file().sync_all()?;
+        reach("write.staged");
+        let race = persist_over(staged, &path, Some(expected))?;
+        sync_directory(parent)?;
+        Ok(race)
+    };
+    let race = replaced().map_err(|error| disk_fault(operation(), &error))?;
+    reach("write.after");
+    Ok(race)
+}
+
+/// Moves a staged and synced file over a path that holds what is expected there; nothing means that nothing is. Loses
+/// otherwise. The one place where a person's file is replaced: nothing comes between the comparison and the rename.
+pub(crate) fn persist_over(
+    staged: tempfile::NamedTempFile,
+    path: &Utf8Path,
+    expected: Option<&[u8]>,
+) -> io::Result<Race> {
+    match (read_path(path), expected) {
+        (Reading::File { bytes, .. }, Some(expected)) if bytes == expected => {
+            staged.persist(path).map_err(|error| error.error)?;
+            Ok(Race::Won)
+        }
+        (Reading::Absent, None) => match staged.persist_noclobber(path) {
+            Ok(_) => Ok(Race::Won),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(Race::Lost),
+            Err(error) => Err(error.error),
+        },
+        (
+            Reading::File { .. }
+            | Reading::Absent
+            | Reading::Directory { .. }
+            | Reading::Symlink
+            | Reading::Special
+            | Reading::Unreadable(_),
+            _,
+        ) => Ok(Race::Lost),
+    }
+}
+
+/// Refuses to write where a parent is a link, or where something other than a regular file stands.
+fn refuse_others(layout: &Layout, path: &Utf8Path, operation: &str) -> Result<(), Fault> {
+    refuse_links(layout, path, operation)?;
+    let refuse = |what: &str| Err(in_the_way(operation.to_owned(), what, path));
+    match read_path(path) {
+        Reading::Absent | Reading::File { .. } | Reading::Unreadable(_) => Ok(()),
+        Reading::Symlink => refuse("a symbolic link"),
+        Reading::Directory { .. } => refuse("a directory"),
+        Reading::Special => refuse("a special file"),
+    }
 }
 
 /// Replaces a file directly inside our own state directory, which is made if it is not there.
@@ -166,6 +226,10 @@ pub(crate) fn replace(parent: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -> io::R
 
 /// As [`replace`], for a file that is git's: others may have to read it, as the umask and an existing file's mode say.
 pub(crate) fn replace_shared(parent: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with(parent, path, bytes, staged_shared(parent, path)?)
+}
+
+fn staged_shared(parent: &Utf8Path, path: &Utf8Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder
         .prefix(".orchestrate-")
@@ -174,7 +238,7 @@ pub(crate) fn replace_shared(parent: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -
     if let Ok(existing) = fs::metadata(path) {
         staged.as_file().set_permissions(existing.permissions())?;
     }
-    replace_with(parent, path, bytes, staged)
+    Ok(staged)
 }
 
 fn replace_with(
@@ -346,5 +410,61 @@ pub(crate) fn disk_fault(operation: String, error: &io::Error) -> Fault {
         fault.with_hint("the filesystem may lack renames that do not replace; use a local one")
     } else {
         fault
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use camino::Utf8PathBuf;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    fn staged(before: &str) -> (TempDir, Utf8PathBuf, tempfile::NamedTempFile) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let parent = Utf8Path::from_path(directory.path()).expect("UTF-8");
+        let path = parent.join("tasks.md");
+        fs::write(&path, before).expect("written");
+        let mut staged = staged_shared(parent, &path).expect("staged");
+        staged.write_all(b"ours").expect("written");
+        (directory, path, staged)
+    }
+
+    fn names(path: &Utf8Path) -> Vec<String> {
+        let entries = path.parent().expect("a parent").read_dir_utf8().expect("listed");
+        entries
+            .map(|entry| entry.expect("read").file_name().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn a_file_that_holds_what_was_read_is_replaced() {
+        let (_directory, path, staged) = staged("read");
+        assert_eq!(persist_over(staged, &path, Some(b"read")).expect("compared"), Race::Won);
+        assert_eq!(fs::read(&path).expect("there"), b"ours");
+        assert_eq!(names(&path), ["tasks.md"]);
+    }
+
+    #[test]
+    fn what_was_written_after_the_staging_stays() {
+        let (_directory, path, staged) = staged("read");
+        fs::write(&path, "a person's").expect("written");
+        assert_eq!(
+            persist_over(staged, &path, Some(b"read")).expect("compared"),
+            Race::Lost
+        );
+        assert_eq!(fs::read(&path).expect("there"), b"a person's");
+        assert_eq!(names(&path), ["tasks.md"]);
+    }
+
+    #[test]
+    fn a_file_that_went_or_came_after_the_staging_is_not_written() {
+        let (_directory, path, one) = staged("read");
+        fs::remove_file(&path).expect("removed");
+        assert_eq!(persist_over(one, &path, Some(b"read")).expect("compared"), Race::Lost);
+        assert_eq!(names(&path), [""; 0]);
+        let (_directory, path, one) = staged("a person's");
+        assert_eq!(persist_over(one, &path, None).expect("compared"), Race::Lost);
+        assert_eq!(fs::read(&path).expect("there"), b"a person's");
     }
 }

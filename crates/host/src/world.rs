@@ -258,6 +258,10 @@ impl World for RealWorld {
         files::write(&self.repository.layout, place, bytes)
     }
 
+    fn replace(&mut self, place: &Place, expected: &[u8], bytes: &[u8]) -> Result<Race, Fault> {
+        files::replace_read(&self.repository.layout, place, expected, bytes)
+    }
+
     fn publish(&mut self, from: &Place, to: &Place) -> Result<Race, Fault> {
         files::publish(&self.repository.layout, from, to)
     }

@@ -9,7 +9,7 @@ use orchestrate_core::graph::ParkingPlace;
 use orchestrate_core::identifier::{SpecId, TaskId, quoted};
 use orchestrate_core::place::BundleFile;
 use orchestrate_core::world::World;
-use orchestrate_host::authored::replace_files;
+use orchestrate_host::authored::{Replaced, Replacement, replace_files};
 use orchestrate_host::commit::shell_word;
 use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::park::{self as parking, ParkError};
@@ -92,7 +92,14 @@ fn run(
             let (bundle, _) = read_bundle(&*world, held.spec())?;
             claims::clear_ended(world, &request, &bundle, &task)?;
         }
-        replace_files(&layout, held.spec(), &[(BundleFile::Tasks, tasks)]).map_err(Failure::from)
+        match replace_files(&layout, held.spec(), &[tasks])? {
+            Replaced::All => Ok(()),
+            Replaced::Changed(file) => Err(Failure::failed(format!(
+                "specs/{}/{file} has changed since it was read; it was not written",
+                held.spec()
+            ))
+            .with_hint("the same command again, when it is saved")),
+        }
     })?;
     let said = match act {
         Act::Park(place, _) => format!("parked task {task} of specs/{spec} under {}", place.section()),
@@ -124,7 +131,7 @@ fn git_from(directory: &Utf8Path, primary: &Utf8Path) -> String {
 }
 
 /// Returns `tasks.md` with the act done, if the bundle reads before and after and its anchor stays.
-fn changed(world: &dyn World, spec: &SpecId, task: &TaskId, act: &Act<'_>) -> Result<Vec<u8>, Failure> {
+fn changed(world: &dyn World, spec: &SpecId, task: &TaskId, act: &Act<'_>) -> Result<Replacement, Failure> {
     let (bundle, texts) = read_bundle(world, spec)?;
     if bundle.version == FormatVersion::One && matches!(act, Act::Park(..)) {
         return Err(Failure::failed(format!(
@@ -153,7 +160,11 @@ fn changed(world: &dyn World, spec: &SpecId, task: &TaskId, act: &Act<'_>) -> Re
     let _ = whole_bundle(spec, BundleFiles::from(after.clone()))?;
     let anchor = |texts: &BundleTexts| content_anchor(texts).map_err(|error| Failure::failed(error.to_string()));
     if anchor(&after)? == anchor(&texts)? {
-        Ok(tasks)
+        Ok(Replacement {
+            file: BundleFile::Tasks,
+            before: Some(texts.tasks),
+            after: tasks,
+        })
     } else {
         Err(Failure::failed(
             "the change would touch what was signed; nothing was written",

@@ -6,7 +6,7 @@ use orchestrate_core::observed::Observed;
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::words::count;
 use orchestrate_core::world::World;
-use orchestrate_host::authored;
+use orchestrate_host::authored::{self, Replaced, Replacement};
 use orchestrate_host::specs::Baseline as EarlierState;
 use orchestrate_spec::brief::{parse_sign_off, recorded_anchors};
 use orchestrate_spec::template::untouched;
@@ -297,6 +297,23 @@ fn walk(
     }
 }
 
+/// Returns what is written, each file with what was read of it.
+fn replacements(matter: &Matter, signing: &Signing) -> Vec<Replacement> {
+    let texts = matter.files.texts.files();
+    let before = |file: BundleFile| match texts.iter().find(|(name, _)| *name == file) {
+        Some((_, bytes)) => Some(bytes.to_vec()),
+        None => matter.files.brief.clone(),
+    };
+    let changes = signing.changes.iter();
+    changes
+        .map(|(file, after)| Replacement {
+            file: *file,
+            before: before(*file),
+            after: after.clone(),
+        })
+        .collect()
+}
+
 /// Writes what was signed, if the files still are what was read.
 fn write(session: &mut Session, matter: &Matter, signing: &Signing, printer: &mut Printer) -> Result<(), Failure> {
     let spec = &matter.spec;
@@ -322,11 +339,18 @@ fn write(session: &mut Session, matter: &Matter, signing: &Signing, printer: &mu
             ))
             .with_hint(format!("orchestrate sign specs/{spec} shows what is new in it")));
         }
-        authored::replace_files(&layout, held.spec(), &signing.changes).map_err(|fault| {
-            let failure = Failure::from(fault);
-            let hint = format!("mend that, then orchestrate sign specs/{spec} completes it");
-            failure.with_hint(hint)
-        })
+        let replaced = authored::replace_files(&layout, held.spec(), &replacements(matter, signing));
+        match replaced {
+            Ok(Replaced::All) => Ok(()),
+            Ok(Replaced::Changed(file)) => Err(Failure::failed(format!(
+                "{file} changed while it was being signed; it was not written"
+            ))
+            .with_hint(format!("orchestrate sign specs/{spec} shows what is new in it"))),
+            Err(fault) => {
+                let hint = format!("mend that, then orchestrate sign specs/{spec} completes it");
+                Err(Failure::from(fault).with_hint(hint))
+            }
+        }
     })?;
     if let Err(fault) = authored::forget_progress(&layout, spec) {
         printer.talk(&format!("warning: {fault}"));

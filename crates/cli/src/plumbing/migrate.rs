@@ -6,7 +6,7 @@ mod resume;
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::{SpecId, printable};
 use orchestrate_core::place::{BundleFile, Place};
-use orchestrate_core::world::{Fault, Reading, World};
+use orchestrate_core::world::{Fault, Race, Reading, World};
 use orchestrate_host::layout::Layout;
 use orchestrate_host::unfinished::{self, Change};
 use orchestrate_spec::BundleTexts;
@@ -244,7 +244,7 @@ fn completed(
             let order = WRITING_ORDER.into_iter().chain([BundleFile::KickoffBrief]);
             for file in order.filter(|file| missing.contains(file)) {
                 if let Some(change) = changes.iter().find(|change| change.file == file) {
-                    world.write(&Place::BundleFile(spec.clone(), file), &change.after)?;
+                    replace(world, spec, change)?;
                 }
             }
             unfinished::forget(layout, spec)?;
@@ -280,8 +280,12 @@ fn write(
     let (texts, brief) = match migration {
         Migration::Migrated { texts, brief } => (texts, brief.as_ref()),
         Migration::Repaired { brief } => {
-            let place = Place::BundleFile(spec.clone(), BundleFile::KickoffBrief);
-            return world.write(&place, brief).map_err(Obstacle::from);
+            let change = Change {
+                file: BundleFile::KickoffBrief,
+                before: brief_before.unwrap_or_default().to_vec(),
+                after: brief.clone(),
+            };
+            return replace(world, spec, &change).map_err(Obstacle::from);
         }
         Migration::AlreadyVersion2 | Migration::NotLive(_) => return Ok(()),
     };
@@ -297,18 +301,16 @@ fn write(
     });
     let changes: Vec<Change> = authored.into_iter().chain(brief).collect();
     unfinished::keep(layout, spec, &changes)?;
-    let place = |file| Place::BundleFile(spec.clone(), file);
     let mut tried = 0;
     let result = changes.iter().try_for_each(|change| {
         tried += 1;
-        world.write(&place(change.file), &change.after)
+        replace(world, spec, change)
     });
     if let Err(fault) = result {
-        // The last write may have happened all the same.
+        // The last write may have happened all the same. What a person wrote meanwhile is theirs, and stays.
         for change in changes.iter().take(tried).rev() {
-            let now = world.read(&place(change.file));
-            let is_there = matches!(now, Reading::File { bytes, .. } if bytes == change.before);
-            if !is_there && let Err(second) = world.write(&place(change.file), &change.before) {
+            let place = Place::BundleFile(spec.clone(), change.file);
+            if let Err(second) = world.replace(&place, &change.after, &change.before) {
                 return Err(Obstacle::Machine {
                     why: format!("{fault}; and {} could not be put back: {second}", change.file),
                     hint: Some(format!(
@@ -323,6 +325,18 @@ fn write(
         return Err(fault.into());
     }
     unfinished::forget(layout, spec).map_err(Obstacle::from)
+}
+
+/// Writes a change, if the file still holds what was read of it.
+fn replace(world: &mut dyn World, spec: &SpecId, change: &Change) -> Result<(), Fault> {
+    let place = Place::BundleFile(spec.clone(), change.file);
+    match world.replace(&place, &change.before, &change.after)? {
+        Race::Won => Ok(()),
+        Race::Lost => Err(
+            Fault::new(format!("cannot write {place}"), "it has changed since it was read")
+                .with_hint("migrate again, when it is saved"),
+        ),
+    }
 }
 
 fn text_of(texts: &BundleTexts, file: BundleFile) -> &[u8] {

@@ -85,6 +85,12 @@ impl Universe {
         Ok(())
     }
 
+    /// Returns whether a file holds these bytes.
+    pub(super) fn holds(&self, tower: usize, place: &Place, expected: &[u8]) -> bool {
+        let files = &self.hosts[self.minds[tower].host].files;
+        matches!(files.get(place), Some(Node::File { bytes, .. }) if bytes == expected)
+    }
+
     fn refuse_write(&self, host: usize, place: &Place) -> Result<(), Fault> {
         let files = &self.hosts[host].files;
         let fault = |cause: &str| Err(Fault::new(format!("cannot write {place}"), cause));

@@ -261,6 +261,26 @@ impl World for SimulatedWorld<'_> {
         )
     }
 
+    fn replace(&mut self, place: &Place, expected: &[u8], bytes: &[u8]) -> Result<Race, Fault> {
+        self.act(
+            || format!("replace {place}"),
+            |universe, tower| {
+                if !universe.holds(tower, place, expected) {
+                    return Ok(Race::Lost);
+                }
+                universe.judge_write(tower, place, bytes);
+                universe.do_write(tower, place, bytes.to_vec())?;
+                Ok(Race::Won)
+            },
+            |universe, tower| {
+                if universe.holds(tower, place, expected) {
+                    universe.judge_write(tower, place, bytes);
+                    universe.tear_write(tower, place, bytes);
+                }
+            },
+        )
+    }
+
     fn publish(&mut self, from: &Place, to: &Place) -> Result<Race, Fault> {
         let result = self.act(
             || format!("move {from} to {to}"),

@@ -6,7 +6,7 @@ use orchestrate_core::graph::ParkingPlace;
 use orchestrate_core::identifier::{SpecId, TaskId, Unit};
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::plan::HaltReason;
-use orchestrate_core::world::{Fault, Reading, World};
+use orchestrate_core::world::{Fault, Race, World};
 use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::park::{ParkError, park};
 use orchestrate_spec::placement::park_block;
@@ -107,13 +107,13 @@ impl Edited {
                 continue;
             }
             let place = Place::BundleFile(self.spec.clone(), file);
-            if !matches!(world.read(&place), Reading::File { bytes, .. } if bytes == before) {
-                return Err(
-                    Fault::new(format!("cannot write {place}"), "it has changed since it was read")
-                        .with_hint("step again"),
-                );
+            match world.replace(&place, before, after)? {
+                Race::Won => {}
+                Race::Lost => {
+                    let fault = Fault::new(format!("cannot write {place}"), "it has changed since it was read");
+                    return Err(fault.with_hint("step again"));
+                }
             }
-            world.write(&place, after)?;
         }
         Ok(())
     }
