@@ -75,11 +75,19 @@ pub enum PlacementError {
     #[error("a heading stands in the code fence around line {0}")]
     FencedHeading(u32),
     /// Two blocks of one task say different things; neither is dropped.
-    #[error("task {task} is defined a second time, otherwise, in line {line}")]
+    #[error("tasks.md:{line}: task {task} is defined a second time, otherwise")]
     Differs {
         /// The task.
         task: String,
         /// The heading of the second block.
+        line: u32,
+    },
+    /// Two blocks of one task are annotated otherwise, in words of a person's; neither is dropped.
+    #[error("tasks.md:{line}: this annotation of task {task}, defined a second time, is not in the first block")]
+    Annotated {
+        /// The task.
+        task: String,
+        /// The annotation of the second block.
         line: u32,
     },
     /// Nothing would be left.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use orchestrate_core::identifier::TaskId;
 
-use super::PlacementError;
+use super::{PlacementError, STATUS, completion};
 use crate::edit::{RawLine, raw_lines};
 use crate::park::PLACEHOLDER;
 use crate::text::line_number;
@@ -108,20 +108,51 @@ impl<'a> Block<'a> {
         });
     }
 
-    /// Returns the block without what is only a snapshot of its state.
+    /// Returns the block without its annotations.
     fn definition(&self) -> Vec<&[u8]> {
-        let mut inside = false;
-        let mut kept = Vec::new();
-        for line in &self.lines {
-            let is_annotation = AnnotationKind::ALL
-                .into_iter()
-                .any(|kind| line.starts(&format!("- **{}:**", kind.name())));
-            inside = is_annotation || (inside && line.is_continuation());
-            if !inside && !line.is_blank() {
-                kept.push(line.text.as_ref());
+        let lines = self.annotated().filter(|(is_annotation, _)| !is_annotation);
+        lines.map(|(_, line)| line.text.as_ref()).collect()
+    }
+
+    /// Returns the annotations, each with the lines that it is wrapped over, and the number of its first line.
+    fn annotations(&self) -> Vec<(u32, Vec<&[u8]>)> {
+        let mut found: Vec<(u32, Vec<&[u8]>)> = Vec::new();
+        for (_, line) in self.annotated().filter(|(is_annotation, _)| *is_annotation) {
+            let text = line.text.trim_ascii_end();
+            match found.last_mut() {
+                Some((_, lines)) if line.is_continuation() => lines.push(text),
+                Some(_) | None => found.push((line.number, vec![text])),
             }
         }
-        kept
+        found
+    }
+
+    /// Returns the lines that are not blank, each with whether it is part of an annotation.
+    fn annotated(&self) -> impl Iterator<Item = (bool, &Line<'a>)> {
+        let mut inside = false;
+        let annotated = self.lines.iter().map(move |line| {
+            let mut kinds = AnnotationKind::ALL.into_iter();
+            let begins = kinds.any(|kind| line.starts(&format!("- **{}:**", kind.name())));
+            inside = begins || (inside && line.is_continuation());
+            (inside, line)
+        });
+        annotated.filter(|(_, line)| !line.is_blank())
+    }
+
+    /// Returns the line of the first annotation that would be lost if the other block stood for this one. What this tool
+    /// wrote of a completion follows from the evidence, and is not lost.
+    fn lost_annotation(&self, kept: &Self) -> Option<u32> {
+        let kept = kept.annotations();
+        let is_kept = |lines: &[&[u8]]| kept.iter().any(|(_, others)| others == lines);
+        let is_ours = |lines: &[&[u8]]| {
+            let [line] = lines else { return false };
+            let text = line.strip_prefix(STATUS.as_bytes());
+            text.and_then(|text| core::str::from_utf8(text).ok())
+                .is_some_and(|text| completion(text).is_some())
+        };
+        let mut annotations = self.annotations().into_iter();
+        let lost = annotations.find(|(_, lines)| !is_kept(lines) && !is_ours(lines));
+        lost.map(|(number, _)| number)
     }
 }
 
@@ -240,7 +271,7 @@ impl<'a> Cut<'a> {
         let known = self
             .parts
             .iter()
-            .position(|part| part.heading.text == heading.text && part.kind == kind);
+            .position(|part| part.kind == kind && (kind != PartKind::Other || part.heading.text == heading.text));
         let index = known.unwrap_or(self.parts.len());
         if known.is_none() {
             self.parts.push(Part {
@@ -272,7 +303,11 @@ impl<'a> Cut<'a> {
             let word = block.word();
             match seen.get(&word) {
                 _ if !is_task => part.notes.push(block),
-                Some(earlier) if earlier.definition() == block.definition() => {}
+                Some(earlier) if earlier.definition() == block.definition() => {
+                    if let Some(line) = block.lost_annotation(earlier) {
+                        return Err(PlacementError::Annotated { task: word, line });
+                    }
+                }
                 Some(_) => {
                     return Err(PlacementError::Differs {
                         task: word,

@@ -173,6 +173,64 @@ fn what_is_not_understood_is_refused() {
 }
 
 #[test]
+fn an_annotation_of_a_second_block_is_never_lost() {
+    let text = |first: &str, second: &str| {
+        let header = format!("{HEADER}## Forward plan\n\n");
+        format!("{header}{}{first}\n## Completed\n\n{}{second}", block("1"), block("1"))
+    };
+    let wrapped = "- **Status:** done by Alice\n  never run this twice\n";
+    let ours = "- **Status:** Completed · PR #17 merged 2026-07-15\n";
+    let activity = "- **Last activity:** yesterday\n";
+    for (first, second, lost) in [
+        ("", wrapped, Some(26)),
+        ("- **Status:** done by Alice\n", wrapped, Some(27)),
+        (wrapped, "- **Status:** done by Alice\n", Some(28)),
+        ("", activity, Some(26)),
+        ("", "- **Dispatch:** by hand\n", Some(26)),
+        (wrapped, &format!("{wrapped}{activity}"), Some(30)),
+        (
+            "",
+            "- **Status:** Completed · PR #17 merged 2026-07-15 (late)\n",
+            Some(26),
+        ),
+        ("", &format!("{}  after a long fight\n", ours), Some(26)),
+        (wrapped, wrapped, None),
+        (wrapped, "", None),
+        ("", ours, None),
+        (wrapped, ours, None),
+        ("- **Status:** Completed · merged 2026-07-14\n", ours, None),
+    ] {
+        let text = text(first, second);
+        let placed = place(text.as_bytes(), &standings(&[("1", Standing::Open)]));
+        match (placed, lost) {
+            (Ok(placed), None) => {
+                let placed = String::from_utf8(placed).expect("text");
+                assert_eq!(placed.matches("### Task 1 ").count(), 1, "{text}");
+                assert!(placed.contains(first), "{text}");
+            }
+            (placed, lost) => {
+                let refusal = lost.map(|line| PlacementError::Annotated {
+                    task: "1".to_owned(),
+                    line,
+                });
+                assert_eq!(placed.err(), refusal, "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn sections_that_differ_in_blanks_behind_the_name_are_one() {
+    let text = alpha() + "\n## Completed  \n\nLong ago.\n\n## Deferred \n\nNot now.\n";
+    let text = placed(&text, &seen());
+    assert!(
+        text.contains("\nLong ago.\n") && text.contains("\nNot now.\n"),
+        "{text}"
+    );
+    assert_eq!(text.matches("## Completed").count(), 1);
+}
+
+#[test]
 fn line_ends_are_kept() {
     let unix = placed(&alpha(), &seen());
     let windows = placed(&alpha().replace('\n', "\r\n"), &seen());
