@@ -60,9 +60,18 @@ impl Orphan {
     /// the command that has the task done again.
     #[must_use]
     pub fn note(&self, task: &TaskId) -> String {
+        let Self { unit, spec, .. } = self;
+        format!(
+            "{}; re-dispatch is a human decision: look at .git/orchestrate/logs/{spec}-task-{unit}.log, then orchestrate \
+             unpark {spec} {task}",
+            self.what()
+        )
+    }
+
+    /// Returns what happened, in one line.
+    #[must_use]
+    pub fn what(&self) -> String {
         let Self {
-            unit,
-            spec,
             backend,
             pid,
             end,
@@ -75,10 +84,7 @@ impl Orphan {
                 "orphaned: {backend} worker pid {pid} gone (evidence: its process is dead, its lease is free, no commit on its branch)"
             ),
         };
-        format!(
-            "{what}, last activity {last_activity}; re-dispatch is a human decision: look at \
-             .git/orchestrate/logs/{spec}-task-{unit}.log, then orchestrate unpark {spec} {task}"
-        )
+        format!("{what}, last activity {last_activity}")
     }
 }
 

@@ -199,6 +199,7 @@ fn written_down(seen: Seen<'_>, found: Found, notes: &mut Vec<String>) -> Option
         orphan.tasks.iter().map(|task| Entry {
             unit: orphan.unit.clone(),
             task: task.clone(),
+            what: orphan.what(),
             note: orphan.note(task),
             halted: Vec::new(),
         })

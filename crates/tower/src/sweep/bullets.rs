@@ -9,7 +9,7 @@ use orchestrate_core::plan::HaltReason;
 use orchestrate_core::world::{Fault, Race, World};
 use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::park::{ParkError, park};
-use orchestrate_spec::placement::park_block;
+use orchestrate_spec::placement::{PlacementError, park_block};
 use orchestrate_spec::{BundleFiles, BundleTexts, FormatVersion};
 
 use super::{Parked, Placed, Swept};
@@ -20,6 +20,9 @@ use crate::preflight::whole_bundle;
 pub(super) struct Entry {
     pub(super) unit: Unit,
     pub(super) task: TaskId,
+    /// What happened, for whoever is told so because it cannot be parked.
+    pub(super) what: String,
+    /// What the bullet says: that, and the command that removes the bullet again.
     pub(super) note: String,
     pub(super) halted: Vec<HaltReason>,
 }
@@ -28,16 +31,16 @@ pub(super) struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     task: TaskId,
-    note: String,
+    what: String,
     why: String,
 }
 
 impl fmt::Display for Refused {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { task, note, why } = self;
+        let Self { task, what, why } = self;
         write!(
             formatter,
-            "task {task} waits for a person ({note}), and cannot be parked: {why}"
+            "task {task} waits for a person ({what}), and cannot be parked: {why}"
         )
     }
 }
@@ -121,12 +124,21 @@ impl Edited {
     fn park(&mut self, entry: Entry) -> Result<(), String> {
         let tasks = match self.version {
             FormatVersion::Two => park(&self.after.tasks, &entry.task, ParkingPlace::AwaitingInput, &entry.note),
-            FormatVersion::One => {
-                Ok(park_block(&self.after.tasks, &entry.task, &entry.note).map_err(|error| error.to_string())?)
-            }
+            FormatVersion::One => match park_block(&self.after.tasks, &entry.task, &entry.note) {
+                Ok(tasks) => Ok(tasks),
+                Err(PlacementError::NoSection(place)) => Err(ParkError::NoSection(place)),
+                Err(error) => return Err(error.to_string()),
+            },
         };
         let tasks = match tasks {
             Ok(tasks) => tasks,
+            Err(ParkError::NoSection(place)) => {
+                let (section, spec) = (place.section(), &self.spec);
+                return Err(format!(
+                    "specs/{spec}/tasks.md has no section `## {section}`; add it, with the line `(none yet)`: the next step \
+                     parks it there"
+                ));
+            }
             // Once is enough, wherever it is.
             Err(ParkError::Parked { .. }) => return Ok(()),
             Err(error) => return Err(error.to_string()),
@@ -146,9 +158,9 @@ impl Edited {
 pub(super) fn park_all(edited: &mut Edited, entries: impl IntoIterator<Item = Entry>) -> Vec<Refused> {
     let mut refused = Vec::new();
     for entry in entries {
-        let (task, note) = (entry.task.clone(), entry.note.clone());
+        let (task, what) = (entry.task.clone(), entry.what.clone());
         if let Err(why) = edited.park(entry) {
-            refused.push(Refused { task, note, why });
+            refused.push(Refused { task, what, why });
         }
     }
     refused
@@ -163,5 +175,45 @@ pub(super) fn refuse_other_content(spec: &SpecId, before: &BundleTexts, after: &
         Ok(())
     } else {
         Err("it would touch what was signed".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_section_is_missing_it_is_to_be_added() {
+        for version in [FormatVersion::One, FormatVersion::Two] {
+            let heading = if version == FormatVersion::One {
+                "Forward plan"
+            } else {
+                "Tasks"
+            };
+            let texts = BundleTexts {
+                requirements: Vec::new(),
+                design: Vec::new(),
+                tasks: format!("# A\n\n## {heading}\n\n### Task 1 — a\n").into_bytes(),
+                test_spec: Vec::new(),
+            };
+            let task = TaskId::parse("1").expect("an id");
+            let mut edited = Edited::unchanged(SpecId::parse("alpha").expect("a name"), version, &texts);
+            let entry = Entry {
+                unit: Unit::single(task.clone()),
+                task,
+                what: "halted: x".to_owned(),
+                note: "halted: x; then orchestrate unpark alpha 1".to_owned(),
+                halted: Vec::new(),
+            };
+            let refused: Vec<String> = park_all(&mut edited, [entry]).iter().map(ToString::to_string).collect();
+            assert_eq!(
+                refused,
+                [
+                    "task 1 waits for a person (halted: x), and cannot be parked: specs/alpha/tasks.md has no section `## \
+                     Awaiting input`; add it, with the line `(none yet)`: the next step parks it there"
+                ]
+            );
+            assert!(edited.is_unchanged());
+        }
     }
 }

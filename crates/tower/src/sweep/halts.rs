@@ -113,13 +113,10 @@ pub(crate) fn record_unlaunched(
     if !request.unattended || !reasons.iter().all(HaltReason::is_of_a_unit) {
         return Err(reason);
     }
-    let entries = record.unit.tasks().map(|task| Entry {
-        unit: record.unit.clone(),
-        task: task.clone(),
-        note: note(request, task, reasons),
-        halted: reasons.clone(),
-    });
-    let entries: Vec<Entry> = entries.collect();
+    let tasks = record.unit.tasks();
+    let entries: Vec<Entry> = tasks
+        .map(|task| entry(request, &record.unit, task, reasons.clone()))
+        .collect();
     let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
         if !is_still_unlaunched(world, record) {
             return Ok(None);
@@ -183,28 +180,24 @@ fn entries(request: &StepRequest, refusal: &Refusal) -> Vec<Entry> {
             halted.into_iter().nth(index)
         });
         if let Some((unit, reasons)) = chosen {
-            entries.push(Entry {
-                unit: unit.clone(),
-                task: task.clone(),
-                note: note(request, task, &reasons),
-                halted: reasons,
-            });
+            entries.push(entry(request, unit, task, reasons));
         }
     }
     entries
 }
 
-fn note(request: &StepRequest, task: &TaskId, reasons: &[HaltReason]) -> String {
-    let said: Vec<String> = reasons
-        .iter()
-        .map(|reason| match reason.remedy() {
-            Some(remedy) => format!("{reason}; {remedy}"),
-            None => reason.to_string(),
-        })
-        .collect();
-    format!(
-        "halted: {}; then orchestrate unpark {} {task}",
-        said.join("; "),
-        request.spec
-    )
+fn entry(request: &StepRequest, unit: &Unit, task: &TaskId, halted: Vec<HaltReason>) -> Entry {
+    let said = halted.iter().map(|reason| match reason.remedy() {
+        Some(remedy) => format!("{reason}; {remedy}"),
+        None => reason.to_string(),
+    });
+    let what = format!("halted: {}", said.collect::<Vec<_>>().join("; "));
+    Entry {
+        unit: unit.clone(),
+        task: task.clone(),
+        // The bullet holds the task back: a step before it is gone would do nothing.
+        note: format!("{what}; then orchestrate unpark {} {task}", request.spec),
+        what,
+        halted,
+    }
 }
