@@ -223,8 +223,8 @@ fn work_of_an_earlier_attempt_at_one_of_the_two_is_kept_and_named() {
           log       .git/orchestrate/logs/alpha-task-1.log
           why 1     preferred by --prefer; the raw pick would be 3; its chain is 1 → 4 (2 days); also ready: 2, 3
         --- err
-        note: task 1-2 is set aside: [SANDBOX]/repository/.claude/worktrees/alpha-task-2 holds uncommitted work: notes.txt
-        note:   commit it on the unit's branch, or move it away; then step again
+        note: task 1-2 is set aside: .claude/worktrees/alpha-task-2 holds uncommitted work: notes.txt
+        note:   commit it on the unit's branch, or move it away
         note: --bundle 1-2 was set aside, so 1 is taken alone
         ");
     assert_eq!(sandbox.read(".claude/worktrees/alpha-task-2/notes.txt"), "half done\n");

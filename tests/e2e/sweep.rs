@@ -152,8 +152,8 @@ fn a_halt_is_recorded_once_and_only_when_nothing_else_is_ready() {
     check!(sandbox, sandbox.orchestrate(&["alpha"]), @r"
         exit 4
         --- out
-        halted: [SANDBOX]/repository/.claude/worktrees/alpha-task-1 holds uncommitted work: new.txt
-        hint: commit it on the unit's branch, or move it away; then step again
+        halted: .claude/worktrees/alpha-task-1 holds uncommitted work: new.txt
+        hint: commit it on the unit's branch, or move it away
         parked task 1 under Awaiting input
           when that is done: orchestrate unpark alpha 1
         nothing was committed, and nothing was dispatched; the next step goes on

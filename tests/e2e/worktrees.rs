@@ -34,7 +34,7 @@ fn a_file_at_the_place_halts() {
     check!(sandbox, halts(&sandbox), @r"
         exit 4
         --- out
-        halted: a file stands at [SANDBOX]/repository/.claude/worktrees/alpha-task-1
+        halted: a file stands at .claude/worktrees/alpha-task-1
         hint: move it away; nothing there was touched
         parked task 1 under Awaiting input
           when that is done: orchestrate unpark alpha 1
@@ -49,7 +49,7 @@ fn a_directory_with_files_at_the_place_halts() {
     check!(sandbox, halts(&sandbox), @r"
         exit 4
         --- out
-        halted: a directory that is no worktree of this unit stands at [SANDBOX]/repository/.claude/worktrees/alpha-task-1
+        halted: a directory that is no worktree of this unit stands at .claude/worktrees/alpha-task-1
         hint: move it away; nothing there was touched
         parked task 1 under Awaiting input
           when that is done: orchestrate unpark alpha 1
@@ -72,7 +72,7 @@ fn another_worktree_at_the_place_halts() {
     check!(sandbox, halts(&sandbox), @r"
         exit 4
         --- out
-        halted: [SANDBOX]/repository/.claude/worktrees/alpha-task-1 is registered as a worktree on topic
+        halted: .claude/worktrees/alpha-task-1 is registered as a worktree on topic
         hint: its commits stay on topic; if they are this task's: git -C .claude/worktrees/alpha-task-1 switch --create planwright/alpha/task-1; else move the worktree away
         parked task 1 under Awaiting input
           when that is done: orchestrate unpark alpha 1
@@ -96,7 +96,7 @@ fn the_units_branch_in_the_primary_checkout_halts() {
     check!(sandbox, halts(&sandbox), @r"
         exit 4
         --- out
-        halted: planwright/alpha/task-1 is checked out at [SANDBOX]/repository
+        halted: planwright/alpha/task-1 is checked out at the primary checkout
         hint: switch that checkout to another branch; git worktree repair, if it was moved
         parked task 1 under Awaiting input
           when that is done: orchestrate unpark alpha 1
@@ -110,11 +110,7 @@ fn the_units_branch_in_another_worktree_halts() {
     let sandbox = sandbox(&single());
     let elsewhere = sandbox.root().join("mine");
     let _ = sandbox.git(&["worktree", "add", "--quiet", "-b", BRANCH, elsewhere.as_str()]);
-    let _ = halts(&sandbox).says(
-        "planwright/alpha/task-1 is checked out at [SANDBOX]/mine"
-            .replace("[SANDBOX]", sandbox.root().as_str())
-            .as_str(),
-    );
+    let _ = halts(&sandbox).says("planwright/alpha/task-1 is checked out at ../mine");
 }
 
 #[test]
@@ -226,7 +222,7 @@ fn a_worktree_whose_directory_is_gone_halts() {
     check!(sandbox, sandbox.orchestrate(&["alpha"]), @r"
         exit 4
         --- out
-        halted: [SANDBOX]/repository/.claude/worktrees/alpha-task-1 is registered as the unit's worktree but its directory is gone
+        halted: .claude/worktrees/alpha-task-1 is registered as the unit's worktree but its directory is gone
         hint: git worktree prune, if it was removed on purpose
         parked task 1 under Awaiting input
           when that is done: orchestrate unpark alpha 1

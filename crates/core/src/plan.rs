@@ -360,13 +360,13 @@ fn reuse(ours: &RegisteredWorktree) -> Result<WorktreeAct, NoDispatch> {
         (_, WorktreeDirectory::Missing) => Err(taken(
             &format!(
                 "{} is registered as the unit's worktree but its directory is gone",
-                ours.path
+                ours.place()
             ),
             "git worktree prune, if it was removed on purpose",
         )),
         (Observed::Known(changes), _) if !changes.is_empty() => {
             let reason = HaltReason::UncommittedWork {
-                path: ours.path.clone(),
+                path: ours.place().to_string(),
                 changes: changes.clone(),
             };
             Err(NoDispatch::Halt(alloc::vec![reason]))

@@ -460,9 +460,7 @@ impl HaltReason {
             Self::NotAtOrigin { base } => Some(format!("push it: git push origin {base}")),
             Self::OriginUnreached { why, .. } => why.hint.clone().or_else(|| Some(UNREACHED.to_string())),
             Self::Backend { why, .. } => why.hint.clone(),
-            Self::UncommittedWork { .. } => {
-                Some("commit it on the unit's branch, or move it away; then step again".to_string())
-            }
+            Self::UncommittedWork { .. } => Some("commit it on the unit's branch, or move it away".to_string()),
             Self::Machine(fault) => fault.hint.clone(),
         }
     }

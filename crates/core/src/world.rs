@@ -103,6 +103,18 @@ pub struct RegisteredWorktree {
     pub changes: Observed<Vec<String>>,
 }
 
+impl RegisteredWorktree {
+    /// Returns where it is in the repository. What is written into a bundle names no path of this machine.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        // Ours is always there, below the primary checkout, wherever that is.
+        self.path
+            .rfind(".claude/worktrees/")
+            .and_then(|at| self.path.get(at..))
+            .unwrap_or(&self.path)
+    }
+}
+
 /// How the place of a unit's worktree looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorktreeFacts {
@@ -112,7 +124,7 @@ pub enum WorktreeFacts {
     Ours(RegisteredWorktree),
     /// The branch is checked out somewhere that is not ours to use.
     BranchElsewhere {
-        /// Where.
+        /// Where, from the primary checkout on.
         path: String,
     },
     /// The worktree at the unit's place is on another branch, or its HEAD is detached: a worker may have left commits
@@ -127,7 +139,7 @@ pub enum WorktreeFacts {
     },
     /// The place is taken by something that is not ours.
     Taken {
-        /// What is there, in words.
+        /// What is there, in words; a path is from the primary checkout on.
         by: String,
     },
 }

@@ -80,6 +80,21 @@ impl Layout {
         self.state().join("logs").join(format!("{}.log", name.worktree()))
     }
 
+    /// Returns how a path is named for people and in a bundle: from the primary checkout on, so that it says nothing of
+    /// this machine. The primary checkout itself is called that.
+    #[must_use]
+    pub(crate) fn shown(&self, path: &Utf8Path) -> String {
+        let mut up = String::new();
+        for above in self.primary.ancestors() {
+            match path.strip_prefix(above) {
+                Ok(rest) if rest.as_str().is_empty() && up.is_empty() => return "the primary checkout".to_owned(),
+                Ok(rest) => return format!("{up}{rest}"),
+                Err(_) => up.push_str("../"),
+            }
+        }
+        path.to_string()
+    }
+
     /// Returns the root that a path must stay under: the nearest of ours.
     #[must_use]
     pub(crate) fn root_of(&self, path: &Utf8Path) -> Option<&Utf8Path> {
@@ -98,5 +113,30 @@ impl Layout {
 
     fn lock_directory(&self, directory: &LockDirectory) -> Utf8PathBuf {
         self.path(&directory.place())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_named_from_the_primary_checkout_on() {
+        let layout = Layout {
+            primary: "/home/me/repository".into(),
+            common: "/home/me/repository/.git".into(),
+            marker_override: None,
+        };
+        for (path, shown) in [
+            ("/home/me/repository", "the primary checkout"),
+            (
+                "/home/me/repository/.claude/worktrees/a-task-1",
+                ".claude/worktrees/a-task-1",
+            ),
+            ("/home/me/mine", "../mine"),
+            ("/srv/mine", "../../../srv/mine"),
+        ] {
+            assert_eq!(layout.shown(path.into()), shown);
+        }
     }
 }

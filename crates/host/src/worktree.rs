@@ -32,7 +32,7 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
     let primary = git::primary_branch(&layout.common).map_err(|error| disk_fault(operation.clone(), &error))?;
     if primary.as_deref() == Some(name.reference().as_str()) {
         return Ok(Observed::Known(WorktreeFacts::BranchElsewhere {
-            path: layout.primary.to_string(),
+            path: layout.shown(&layout.primary),
         }));
     }
     // The places are looked at before the registrations: ours is registered before its directory is made, so what is
@@ -52,7 +52,7 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
             WorktreeFacts::Ours(registered(ours)?)
         } else {
             WorktreeFacts::BranchElsewhere {
-                path: ours.path.to_string(),
+                path: layout.shown(&ours.path),
             }
         }));
     }
@@ -62,7 +62,7 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
     {
         if other.path == expected {
             return Ok(Observed::Known(WorktreeFacts::Strayed {
-                path: other.path.to_string(),
+                path: layout.shown(&other.path),
                 on: other.branch.as_deref().map(short_branch),
                 has_branch: has_branch(repository, name, &operation)?,
             }));
@@ -71,10 +71,11 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
             .branch
             .as_deref()
             .map_or_else(|| "a detached HEAD".to_owned(), short_branch);
-        let by = format!("{} is registered as a worktree on {on}", other.path);
+        let by = format!("{} is registered as a worktree on {on}", layout.shown(&other.path));
         return Ok(Observed::Known(WorktreeFacts::Taken { by }));
     }
     if has_leftover {
+        let taken_name = layout.shown(&taken_name);
         let by = format!("{taken_name} is what a killed git left (git worktree prune removes it)");
         return Ok(Observed::Known(WorktreeFacts::Taken { by }));
     }
@@ -83,7 +84,7 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
         match standing.map_err(|error| disk_fault(operation, &error))? {
             None => WorktreeFacts::Free,
             Some(what) => WorktreeFacts::Taken {
-                by: format!("{what} stands at {expected}"),
+                by: format!("{what} stands at {}", layout.shown(&expected)),
             },
         },
     ))

@@ -2,7 +2,7 @@
 //!
 //! Nobody else may move main; the person remembers where it was left.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -255,7 +255,7 @@ impl<'a> Person<'a> {
         for reason in step.document["reasons"].as_array().into_iter().flatten() {
             let reason = reason["reason"].as_str().unwrap_or_default();
             if let Some((path, _)) = reason.split_once(" holds uncommitted work") {
-                self.save_work(&PathBuf::from(path))?;
+                self.save_work(&self.place.repository.join(path))?;
             }
         }
         Ok(())
