@@ -193,7 +193,7 @@ fn an_annotation_of_a_second_block_is_never_lost() {
             "- **Status:** Completed · PR #17 merged 2026-07-15 (late)\n",
             Some(26),
         ),
-        ("", &format!("{}  after a long fight\n", ours), Some(26)),
+        ("", &format!("{ours}  after a long fight\n"), Some(26)),
         (wrapped, wrapped, None),
         (wrapped, "", None),
         ("", ours, None),
