@@ -297,6 +297,30 @@ fn what_is_no_file_in_the_place_of_a_ref_is_never_opened() {
     }
 }
 
+/// The same in the files that every command reads, before any lock is taken.
+#[test]
+fn what_is_no_file_in_the_place_of_gits_own_files_is_refused_by_name() {
+    for place in [
+        "config",
+        "packed-refs",
+        "shallow",
+        "info/grafts",
+        "refs/heads/main",
+        "refs/remotes/origin/HEAD",
+    ] {
+        let sandbox = sandbox(&single());
+        let path = sandbox.repository().join(".git").join(place);
+        let parent = path.parent().expect("a directory");
+        let make = format!("mkdir -p {parent} && rm -f {path} && mkfifo {path}");
+        let _ = sandbox.shell(&make).exits(0);
+        let told = sandbox.orchestrate(&["alpha"]).exits(1).stderr;
+        assert!(
+            told.contains(&format!("{place} is a named pipe")) && told.contains("hint: take it away"),
+            "{place}: {told}"
+        );
+    }
+}
+
 /// A ref that names something else than a commit is told as what it is.
 #[test]
 fn a_ref_that_leads_to_no_commit_is_told_as_what_it_is() {

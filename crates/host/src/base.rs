@@ -9,6 +9,7 @@ use orchestrate_core::world::Fault;
 
 use crate::git::resolve;
 use crate::git_error;
+use crate::obstacle;
 
 /// What names the base, read from outside the repository.
 pub(crate) struct BaseQuestion<'a> {
@@ -103,7 +104,9 @@ fn counterpart(repository: &Repository, name: &BaseName) -> Result<Option<(Commi
 }
 
 pub(crate) fn origin_head(repository: &Repository) -> Result<Option<BaseName>, git2::Error> {
-    match repository.find_reference("refs/remotes/origin/HEAD") {
+    let name = "refs/remotes/origin/HEAD";
+    obstacle::refuse_special(repository.commondir(), &[name]).map_err(|why| git_error::of(&why))?;
+    match repository.find_reference(name) {
         Ok(head) => Ok(head
             .symbolic_target()
             .ok()

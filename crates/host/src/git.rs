@@ -13,6 +13,7 @@ use orchestrate_core::world::{Fault, Race};
 use crate::files::FULL_DISK_HINT;
 use crate::git_error::{self, why};
 use crate::history::{self, Memory};
+use crate::obstacle;
 use crate::promised;
 use crate::reference_lock;
 use crate::repository;
@@ -27,6 +28,7 @@ pub(crate) fn oid(commit: &CommitId) -> Result<Oid, git2::Error> {
 
 /// Returns the commit a full ref name leads to, nothing when there is no such ref.
 pub(crate) fn resolve(repository: &Repository, reference: &str) -> Result<Option<CommitId>, git2::Error> {
+    obstacle::refuse_special(repository.commondir(), &[reference]).map_err(|why| git_error::of(&why))?;
     match repository.find_reference(reference) {
         Ok(found) => Ok(Some(commit_id(found.peel_to_commit()?.id())?)),
         Err(error) if error.code() == ErrorCode::NotFound => Ok(None),

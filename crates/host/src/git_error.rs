@@ -23,12 +23,20 @@ pub(crate) fn fault(operation: &str, error: &Error) -> Fault {
     }
 }
 
+/// Returns a reason of ours as the error of a reading that goes through libgit2.
+pub(crate) fn of(why: &Why) -> Error {
+    Error::from_str(&why.reason)
+}
+
 /// Returns what helps against a kind of failure, nothing where its kind does not tell.
 fn remedy(error: &Error) -> Option<&'static str> {
     // libgit2 names these by words alone: its classes for them are shared with other failures, or are not bound.
     let says = |words: &str| error.message().contains(words);
     if says("packed references") {
         return Some("take the broken line out of .git/packed-refs, then see what is left: git show-ref");
+    }
+    if says("which git cannot read") {
+        return Some("take it away (rm), and write or fetch what belongs in its place");
     }
     if says("graft OID") {
         return Some("take out of .git/shallow what names no commit; where that is lost: git fetch --unshallow");

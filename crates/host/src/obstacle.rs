@@ -68,6 +68,17 @@ pub(crate) fn beneath(reference: &str) -> Why {
     .with_hint(format!("rename it: git branch -m {short} other-name"))
 }
 
+/// Refuses what is no regular file in the place of one of git's files, by their names in its directory; what is not there
+/// or is a directory is left to libgit2.
+pub(crate) fn refuse_special(directory: &Path, names: &[&str]) -> Result<(), Why> {
+    for name in names {
+        if let Some(kind) = look(directory, name)?.filter(|kind| !kind.is_dir() && !kind.is_file()) {
+            return Err(no_file(name, kind));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses what lies where the directory of every task branch has to be.
 fn above(repository: &Repository, branch: &str) -> Result<(), Why> {
     let common = repository.commondir();

@@ -5,11 +5,13 @@ use std::io::ErrorKind;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::UnitName;
+use orchestrate_core::observed::Why;
 use orchestrate_core::world::Fault;
 
 use crate::git_error;
 use crate::layout::Layout;
 use crate::library;
+use crate::obstacle;
 
 /// A repository and where its files lie.
 pub struct Repository {
@@ -41,6 +43,7 @@ pub struct Registration {
 pub fn discover(start: &Utf8Path) -> Result<Repository, Fault> {
     library::set_up();
     let operation = "cannot open the repository";
+    refuse_special_files(operation, start)?;
     let git = git2::Repository::discover(start).map_err(|error| open_fault(operation, start, &error))?;
     let common = utf8(operation, git.commondir())?;
     let common = common
@@ -55,6 +58,38 @@ pub fn discover(start: &Utf8Path) -> Result<Repository, Fault> {
             marker_override: None,
         },
     })
+}
+
+/// Refuses named pipes and the like where libgit2 reads a file when it opens a repository: it would wait on them for ever.
+fn refuse_special_files(operation: &str, start: &Utf8Path) -> Result<(), Fault> {
+    // Where there is no repository, opening it says so.
+    let Ok(directory) = git2::Repository::discover_path(start, std::iter::empty::<&str>()) else {
+        return Ok(());
+    };
+    let common = match fs::read_to_string(directory.join("commondir")) {
+        Ok(common) => directory.join(common.trim_end()),
+        Err(_) => directory,
+    };
+    let fault = |why: Why| {
+        let fault = Fault::new(operation, why.reason);
+        match why.hint {
+            Some(hint) => fault.with_hint(hint),
+            None => fault,
+        }
+    };
+    let files = [
+        "HEAD",
+        "config",
+        "packed-refs",
+        "shallow",
+        "info/grafts",
+        "refs/remotes/origin/HEAD",
+    ];
+    obstacle::refuse_special(&common, &files).map_err(fault)?;
+    // A HEAD that cannot be read is told by what reads it.
+    let head = fs::read_to_string(common.join("HEAD")).unwrap_or_default();
+    let branch: Vec<&str> = head.trim_end().strip_prefix("ref: ").into_iter().collect();
+    obstacle::refuse_special(&common, &branch).map_err(fault)
 }
 
 /// Returns the top directory of the checkout that a directory lies in, as `git rev-parse --show-toplevel` prints it;
