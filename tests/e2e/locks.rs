@@ -1,6 +1,7 @@
 //! The per-spec lock, against peers of the reference that only know `mkdir` and `rmdir` (contract/core.md §6.1).
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
 use orchestrate_core::process::ProcessIdentity;
 use orchestrate_core::record::lock_owner::{LockKind, LockOwner};
@@ -244,13 +245,16 @@ fn await_lock<T>(sandbox: &Sandbox, act: impl FnOnce() -> T) -> T {
 #[test]
 fn a_tower_killed_inside_the_window_blocks_nobody() {
     let sandbox = sandbox(&alpha());
-    // The log of the branch is a pipe that nobody reads: who makes the branch waits there, inside the window.
-    let logs = sandbox.path(".git/logs/refs/heads/planwright/alpha");
-    fs::create_dir_all(&logs).expect("a directory");
-    let log = logs.join("task-1");
+    // Origin takes a push only when somebody writes into the pipe: who fences its unit waits there, inside the window.
+    sandbox.add_origin();
+    let origin = sandbox.root().join("origin.git");
+    let (pipe, hook) = (origin.join("pipe"), origin.join("hooks/pre-receive"));
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-    let pipe = rustix::fs::FileType::Fifo;
-    rustix::fs::mknodat(rustix::fs::CWD, log.as_std_path(), pipe, mode, 0).expect("a pipe");
+    let kind = rustix::fs::FileType::Fifo;
+    rustix::fs::mknodat(rustix::fs::CWD, pipe.as_std_path(), kind, mode, 0).expect("a pipe");
+    fs::create_dir_all(origin.join("hooks")).expect("a directory");
+    fs::write(&hook, format!("#!/bin/sh\ncat '{pipe}' >/dev/null\n")).expect("the hook is written");
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("the hook may be run");
     let tower = await_lock(&sandbox, || sandbox.start(&["alpha"]));
     assert!(sandbox.path(LOCK).join("owner").is_file(), "the window is open");
     let _ = sandbox
@@ -265,7 +269,14 @@ fn a_tower_killed_inside_the_window_blocks_nobody() {
     );
 
     tower.kill();
-    fs::remove_file(&log).expect("the pipe is removed");
+    fs::remove_file(&hook).expect("the hook is removed");
+    // What the dead tower had sent arrives late.
+    drop(
+        fs::OpenOptions::new()
+            .write(true)
+            .open(&pipe)
+            .expect("origin waits for it"),
+    );
     assert!(
         sandbox.path(LOCK).join("owner").is_file(),
         "a kill leaves the lock behind"

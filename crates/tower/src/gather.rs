@@ -74,6 +74,10 @@ pub fn gather(world: &dyn World, question: &Question<'_>) -> Evidence {
         Some(answer) => answer.clone(),
         None => forge::ask(world, graph, &evidence, question.beside),
     };
+    if let Observed::Known(answer) = &answer {
+        // It is asked after the rest was read, and nothing that was seen lies ahead of the look.
+        evidence.now = evidence.now.max(answer.asked);
+    }
     evidence.pull_requests = answer.map(|answer| forge::with_relations(world, answer, &evidence.branches));
     evidence.content = changes::compare(world, graph, &evidence);
     evidence.times = world.commit_times(&nameable(&evidence));

@@ -106,7 +106,7 @@ pub(crate) fn stand_aside(world: &dyn World, situation: &Situation<'_>, name: &U
 }
 
 fn nobody_inside(world: &dyn World, name: &UnitName, worktree: &RegisteredWorktree) -> Result<(), NoDispatch> {
-    let path = worktree.path.clone();
+    let path = worktree.place().to_owned();
     match world.occupants(name) {
         Observed::Known(processes) if !processes.is_empty() => {
             return Err(NoDispatch::Hold(HoldReason::WorktreeOccupied { path, processes }));
