@@ -345,6 +345,9 @@ fn the_engine_prints_completions_contradictions_and_degraded_evidence() {
             completion	2	6	2026-01-04
             task	3	completed	trailer
             ") }
+        let selector = forge.run(&["plumbing", "orchestrate-select", "specs/alpha"]).exits(1);
+        let forwarded = "contradiction\t1\tcompletion attested in git but the PR is still open\n";
+        assert_eq!((selector.stdout.as_str(), selector.stderr.as_str()), ("", forwarded));
         let said = forge.run(&["plumbing", "spec-status", "specs/alpha"]).exits(0).stdout;
         assert!(
             said.contains("task 1 completed · merged 2026-01-01 (trailer)\n"),

@@ -176,20 +176,25 @@ pub struct Survey {
 /// # Errors
 /// When no base can be named.
 pub fn survey(world: &dyn World, request: &StepRequest, bundle: &Bundle) -> Result<Survey, Fault> {
-    survey_shown(world, request, bundle.graph(), None, true)
+    survey_graph(world, request, bundle.graph())
 }
 
-/// Gathers and derives for the tasks of a graph, with the forge's answer of an earlier survey where there is one.
+/// As [`survey`], for the tasks of a graph.
 ///
 /// # Errors
 /// When no base can be named.
-pub fn survey_graph(
+pub fn survey_graph(world: &dyn World, request: &StepRequest, graph: TaskGraph) -> Result<Survey, Fault> {
+    survey_shown(world, request, graph, None, true)
+}
+
+/// Surveys once more in the same step, with the forge's answer of its first survey.
+pub(crate) fn survey_again(
     world: &dyn World,
     request: &StepRequest,
     graph: TaskGraph,
-    asked: Option<&Observed<PullRequests>>,
+    asked: &Observed<PullRequests>,
 ) -> Result<Survey, Fault> {
-    survey_shown(world, request, graph, asked, false)
+    survey_shown(world, request, graph, Some(asked), false)
 }
 
 fn survey_shown(

@@ -29,7 +29,7 @@ pub use reconcile::{ReconcileError, Scope, reconcile};
 use self::bullets::{Entry, park_all};
 use crate::lock::{self, Held, LockRefusal};
 use crate::preflight::open_bundle;
-use crate::step::{StepRequest, Survey, machine, survey_graph};
+use crate::step::{StepRequest, Survey, machine, survey_again};
 
 /// What a sweep wrote in the bundle, or would write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,7 +168,7 @@ fn under_lock(
 ) -> Result<Told, NoDispatch> {
     let mut notes = Vec::new();
     let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
-    let survey = survey_graph(world, request, bundle.graph(), Some(asked)).map_err(machine)?;
+    let survey = survey_again(world, request, bundle.graph(), asked).map_err(machine)?;
     let seen = Seen {
         bundle: &bundle,
         texts: &texts,

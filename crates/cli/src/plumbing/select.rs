@@ -45,8 +45,8 @@ pub(crate) fn run(
     }
     let (session, spec) = open(directory, environment, printer)?;
     let request = session.request(spec, true);
-    let survey = survey_graph(&session.world, &request, file.graph, None).map_err(|fault| refuse(fault.into()))?;
-    if let Some(why) = state::first_unknown(&survey) {
+    let survey = survey_graph(&session.world, &request, file.graph).map_err(|fault| refuse(fault.into()))?;
+    if let Some(why) = state::degraded(&survey) {
         match file.version {
             FormatVersion::One => printer.talk_record(&["degraded", "evidence", &why]),
             FormatVersion::Two => {
@@ -55,6 +55,11 @@ pub(crate) fn run(
                 ));
                 return Ok(EVIDENCE_HOLD);
             }
+        }
+    }
+    for (task, report) in &survey.state.tasks {
+        if state::contradicts(report, task, &survey) {
+            printer.talk_record(&["contradiction", task.as_str(), state::CONTRADICTION]);
         }
     }
     match select(&survey.graph, &survey.state) {

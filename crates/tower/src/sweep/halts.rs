@@ -18,7 +18,7 @@ use crate::gate;
 use crate::gather::launch_record;
 use crate::lock::{self, Held, LockRefusal, Released};
 use crate::preflight::open_bundle;
-use crate::step::{StepRequest, Survey, machine, survey_graph};
+use crate::step::{StepRequest, Survey, machine, survey_again};
 
 /// Records the halts of units that could not be dispatched, where nobody is there to be told, and returns what was
 /// written. A person who is there is told instead.
@@ -68,7 +68,7 @@ fn under_lock(
     asked: &Observed<PullRequests>,
 ) -> Result<(Swept, Vec<String>), NoDispatch> {
     let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
-    let survey = survey_graph(world, request, bundle.graph(), Some(asked)).map_err(machine)?;
+    let survey = survey_again(world, request, bundle.graph(), asked).map_err(machine)?;
     let Survey { graph, evidence, state } = &survey;
     let signed = gate::compare(world, &request.spec, &evidence.base, &texts)?;
     let situation = Situation {
