@@ -133,9 +133,9 @@ impl Edited {
         let tasks = match tasks {
             Ok(tasks) => tasks,
             Err(ParkError::NoSection(place)) => {
-                let (section, spec) = (place.section(), &self.spec);
+                let (section, spec, tasks) = (place.section(), &self.spec, BundleFile::Tasks);
                 return Err(format!(
-                    "specs/{spec}/tasks.md has no section `## {section}`; add it, with the line `(none yet)`: the next step \
+                    "specs/{spec}/{tasks} has no section `## {section}`; add it, with the line `(none yet)`: the next step \
                      parks it there"
                 ));
             }
