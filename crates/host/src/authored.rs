@@ -184,17 +184,7 @@ mod tests {
     }
 
     fn place() -> Place {
-        let directory = tempfile::tempdir().expect("a directory");
-        let root = Utf8Path::from_path(directory.path())
-            .expect("UTF-8")
-            .canonicalize_utf8()
-            .expect("there");
-        let layout = Layout {
-            common: root.join(".git"),
-            primary: root,
-            marker_override: None,
-        };
-        fs::create_dir(&layout.common).expect("made");
+        let (directory, layout) = Layout::of_an_empty_place();
         Place {
             _directory: directory,
             layout,

@@ -117,6 +117,24 @@ impl Layout {
 }
 
 #[cfg(test)]
+impl Layout {
+    /// Returns the layout of a temporary folder that holds nothing but an empty git directory.
+    pub(crate) fn of_an_empty_place() -> (tempfile::TempDir, Self) {
+        let directory = tempfile::tempdir().expect("a directory");
+        let root = Utf8Path::from_path(directory.path()).expect("UTF-8");
+        let primary = root.canonicalize_utf8().expect("there");
+        let common = primary.join(".git");
+        std::fs::create_dir(&common).expect("made");
+        let layout = Self {
+            primary,
+            common,
+            marker_override: None,
+        };
+        (directory, layout)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -151,17 +151,7 @@ mod tests {
 
     #[test]
     fn changes_are_kept_whole_and_forgotten() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let root = Utf8Path::from_path(directory.path())
-            .expect("UTF-8")
-            .canonicalize_utf8()
-            .expect("there");
-        let layout = Layout {
-            common: root.join(".git"),
-            primary: root,
-            marker_override: None,
-        };
-        fs::create_dir(&layout.common).expect("made");
+        let (_directory, layout) = Layout::of_an_empty_place();
         let spec = SpecId::parse("alpha").expect("a name");
         let change = |file: BundleFile, after: &[u8]| Change {
             file,

@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use git2::Signature;
 use orchestrate_core::evidence::{AtOrigin, BaseSource};
 use orchestrate_core::identifier::BaseName;
+use orchestrate_testkit::histories::file_entry;
 
 use super::*;
 use crate::repository::discover;
@@ -36,7 +37,7 @@ impl Sandbox {
             index.read_tree(tree).expect("read");
         }
         let blob = git.blob(content).expect("blob");
-        index.add(&entry_of(path, blob)).expect("added");
+        index.add(&file_entry(path, blob)).expect("added");
         let tree = index.write_tree_to(git).expect("tree");
         let tree = git.find_tree(tree).expect("tree");
         let who = Signature::new("A", "a@b.c", &git2::Time::new(1_700_000_000, 0)).expect("signature");
@@ -54,24 +55,6 @@ impl Sandbox {
             origin: AtOrigin::NotAsked,
         };
         compare(&self.repository, memory, &commit_id(tip).expect("id"), &base)
-    }
-}
-
-fn entry_of(path: &str, id: Oid) -> git2::IndexEntry {
-    let zero = git2::IndexTime::new(0, 0);
-    git2::IndexEntry {
-        ctime: zero,
-        mtime: zero,
-        dev: 0,
-        ino: 0,
-        mode: 0o100_644,
-        uid: 0,
-        gid: 0,
-        file_size: 0,
-        id,
-        flags: 0,
-        flags_extended: 0,
-        path: path.as_bytes().to_vec(),
     }
 }
 

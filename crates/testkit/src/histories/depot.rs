@@ -136,7 +136,7 @@ impl Depot {
         }
         for (path, text) in files {
             let id = self.git.blob(text.as_bytes()).expect("a blob is written");
-            index.add(&entry(path, id)).expect("a file is added");
+            index.add(&file_entry(path, id)).expect("a file is added");
         }
         let tree = index.write_tree_to(&self.git).expect("a tree is written");
         let commit = self.write(tree, parent.as_slice(), message);
@@ -348,7 +348,9 @@ fn subject(message: &str) -> &str {
     message.lines().next().unwrap_or_default()
 }
 
-fn entry(path: &str, id: Oid) -> git2::IndexEntry {
+/// Returns the entry of an index for a file with that blob.
+#[must_use]
+pub fn file_entry(path: &str, id: Oid) -> git2::IndexEntry {
     let none = git2::IndexTime::new(0, 0);
     git2::IndexEntry {
         ctime: none,

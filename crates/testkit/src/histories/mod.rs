@@ -12,7 +12,7 @@ mod message;
 mod shallow;
 
 pub use claims::Claim;
-pub use depot::{Clock, Depot};
+pub use depot::{Clock, Depot, file_entry};
 pub use git2::Oid;
 pub use history::History;
 pub use landing::{Story, Style, fast_forward, pick_each, rebase};

@@ -147,6 +147,21 @@ const BY_WHAT_IT_SAYS: &[Case] = &[
     ),
 ];
 
+/// Lands task 1 by a merge, with what a helper's branch brought to the unit's; returns the helper's commit.
+fn landed_with_help(scene: &Scene) -> Oid {
+    let here = &scene.history.here;
+    let helper = "refs/heads/helper";
+    let story = Scene::story(Style::MergeCommit, TrailerPlace::Nowhere);
+    story.work(here);
+    here.branch(helper, here.tip(BRANCH));
+    let part = scene.work(helper, "helper");
+    let _ = here
+        .merge(BRANCH, &[here.tip(helper)], "Merge the helper's work\n")
+        .expect("it is merged");
+    let _ = story.land(here);
+    part
+}
+
 const OF_OTHERS: &[Case] = &[
     case(
         "what the branch merged from main was reverted, and then the branch landed by a merge",
@@ -161,31 +176,15 @@ const OF_OTHERS: &[Case] = &[
     case(
         "what a helper's branch brought to the unit's was reverted",
         |scene| {
-            let here = &scene.history.here;
-            let helper = "refs/heads/helper";
-            Scene::story(Style::MergeCommit, TrailerPlace::Nowhere).work(here);
-            here.branch(helper, here.tip(BRANCH));
-            let part = scene.work(helper, "helper");
-            let _ = here
-                .merge(BRANCH, &[here.tip(helper)], "Merge the helper's work\n")
-                .expect("it is merged");
-            let _ = Scene::story(Style::MergeCommit, TrailerPlace::Nowhere).land(here);
-            let _ = here.revert(MAIN, part).expect("it is reverted");
+            let part = landed_with_help(scene);
+            let _ = scene.history.here.revert(MAIN, part).expect("it is reverted");
         },
         reverted(OwnCommitsLanded),
     ),
     case(
         "a helper's branch brought work to the unit's, which landed",
         |scene| {
-            let here = &scene.history.here;
-            let helper = "refs/heads/helper";
-            Scene::story(Style::MergeCommit, TrailerPlace::Nowhere).work(here);
-            here.branch(helper, here.tip(BRANCH));
-            let _ = scene.work(helper, "helper");
-            let _ = here
-                .merge(BRANCH, &[here.tip(helper)], "Merge the helper's work\n")
-                .expect("it is merged");
-            let _ = Scene::story(Style::MergeCommit, TrailerPlace::Nowhere).land(here);
+            let _ = landed_with_help(scene);
         },
         landed(OwnCommitsLanded),
     ),
