@@ -1,4 +1,4 @@
-//! The weights of a graph's chains (`contract/core.md §5.4`).
+//! The critical path: what the chains of a graph weigh (`contract/core.md §5.4`).
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -6,16 +6,75 @@ use alloc::vec::Vec;
 use crate::graph::{Effort, TaskGraph};
 use crate::identifier::TaskId;
 
+impl TaskGraph {
+    /// Returns the weight of the heaviest chain that starts at each task, over the tasks not in `terminal`.
+    ///
+    /// A task inside a cycle contributes its own weight when it is met again: no member of a cycle can ever be
+    /// ready, so the value only has to be finite and the same every time.
+    #[must_use]
+    pub fn critical_weights(&self, terminal: &BTreeSet<TaskId>) -> BTreeMap<TaskId, Effort> {
+        let chains = Chains::new(self, terminal);
+        let weights = self.tasks.iter().zip(&chains.weights);
+        weights
+            .filter_map(|(task, weight)| Some((task.id.clone(), (*weight)?)))
+            .collect()
+    }
+
+    /// Returns the heaviest chain over all tasks, whatever their state (`--critical-path`, §5.4).
+    #[must_use]
+    pub fn critical_path(&self) -> Vec<TaskId> {
+        let everyone: Vec<usize> = (0..self.tasks.len()).collect();
+        self.chain(&everyone, &BTreeSet::new())
+    }
+
+    /// Returns the heaviest chain of tasks not in `terminal` that begins with `start`.
+    #[must_use]
+    pub fn heaviest_chain(&self, start: &TaskId, terminal: &BTreeSet<TaskId>) -> Vec<TaskId> {
+        let position = self.tasks.iter().position(|task| task.id == *start);
+        position.map_or_else(
+            || alloc::vec![start.clone()],
+            |position| self.chain(&[position], terminal),
+        )
+    }
+
+    fn chain(&self, starts: &[usize], terminal: &BTreeSet<TaskId>) -> Vec<TaskId> {
+        let chains = Chains::new(self, terminal);
+        let mut chain: Vec<TaskId> = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut candidates = starts;
+        while let Some(next) = chains.heaviest(candidates) {
+            if !seen.insert(next) {
+                break;
+            }
+            chain.extend(self.tasks.get(next).map(|task| task.id.clone()));
+            candidates = chains.dependents_of(next);
+        }
+        chain
+    }
+}
+
+/// Returns the heaviest of the candidates, the earliest of equals.
+pub(crate) fn heaviest<'a>(candidates: &'a [TaskId], weights: &BTreeMap<TaskId, Effort>) -> Option<&'a TaskId> {
+    let mut best: Option<(&TaskId, Effort)> = None;
+    for candidate in candidates {
+        let weight = weights.get(candidate).copied().unwrap_or_default();
+        if best.is_none_or(|(_, heaviest)| weight > heaviest) {
+            best = Some((candidate, weight));
+        }
+    }
+    best.map(|(candidate, _)| candidate)
+}
+
 /// The chains of a graph, by the positions of its tasks: comparing ten thousand ids with each other would take seconds.
-pub(crate) struct Chains {
+struct Chains {
     /// For each task the non-terminal tasks that depend on it, in file order.
     dependents: Vec<Vec<usize>>,
     /// The weight of the heaviest chain that begins with the task, of a terminal one none.
-    pub(crate) weights: Vec<Option<Effort>>,
+    weights: Vec<Option<Effort>>,
 }
 
 impl Chains {
-    pub(crate) fn new(graph: &TaskGraph, terminal: &BTreeSet<TaskId>) -> Self {
+    fn new(graph: &TaskGraph, terminal: &BTreeSet<TaskId>) -> Self {
         let positions: BTreeMap<&str, usize> = graph
             .tasks
             .iter()
@@ -43,7 +102,7 @@ impl Chains {
         chains
     }
 
-    pub(crate) fn dependents_of(&self, position: usize) -> &[usize] {
+    fn dependents_of(&self, position: usize) -> &[usize] {
         self.dependents.get(position).map_or(&[], Vec::as_slice)
     }
 
@@ -84,7 +143,7 @@ impl Chains {
     }
 
     /// Returns the heaviest of the candidates, the earliest of equals.
-    pub(crate) fn heaviest(&self, candidates: &[usize]) -> Option<usize> {
+    fn heaviest(&self, candidates: &[usize]) -> Option<usize> {
         let mut best: Option<(usize, Effort)> = None;
         for candidate in candidates.iter().copied() {
             let weight = self.weight_of(candidate).unwrap_or_default();

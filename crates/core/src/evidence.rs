@@ -14,7 +14,7 @@ use crate::observed::{Observed, Why};
 use crate::process::Liveness;
 use crate::pull_request::PullRequests;
 use crate::record::dispatch::DispatchRecord;
-use crate::record::fence::FenceIntent;
+use crate::record::fence::{FenceIntent, OriginFence};
 use crate::record::launch::LaunchRecord;
 use crate::revert::Reverts;
 use crate::time::{CommitTime, Timestamp};
@@ -130,15 +130,6 @@ pub struct Origin {
     pub branches: BTreeMap<Unit, CommitId>,
     /// The fences by task.
     pub fences: BTreeMap<TaskId, OriginFence>,
-}
-
-/// A fence as it stands at origin.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OriginFence {
-    /// The commit that the ref leads to.
-    pub commit: CommitId,
-    /// That commit's message, where it could be had.
-    pub message: Option<Vec<u8>>,
 }
 
 /// The markers of one task, one entry for each place that holds one; unknown when it cannot be read.

@@ -2,11 +2,10 @@
 //!
 //! Pure: the spec crate builds a [`TaskGraph`] from a bundle's text, selection and drawing read it.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::chains::Chains;
 use crate::identifier::TaskId;
 
 /// An effort in thousandths of a day, so that sums compare exactly (`contract/core.md §5.4`).
@@ -186,68 +185,12 @@ impl TaskGraph {
     pub fn task(&self, id: &TaskId) -> Option<&TaskNode> {
         self.tasks.iter().find(|task| &task.id == id)
     }
-
-    /// Returns the weight of the heaviest chain that starts at each task, over the tasks not in `terminal`.
-    ///
-    /// A task inside a cycle contributes its own weight when it is met again: no member of a cycle can ever be
-    /// ready, so the value only has to be finite and the same every time.
-    #[must_use]
-    pub fn critical_weights(&self, terminal: &BTreeSet<TaskId>) -> BTreeMap<TaskId, Effort> {
-        let chains = Chains::new(self, terminal);
-        let weights = self.tasks.iter().zip(&chains.weights);
-        weights
-            .filter_map(|(task, weight)| Some((task.id.clone(), (*weight)?)))
-            .collect()
-    }
-
-    /// Returns the heaviest chain over all tasks, whatever their state (`--critical-path`, §5.4).
-    #[must_use]
-    pub fn critical_path(&self) -> Vec<TaskId> {
-        let everyone: Vec<usize> = (0..self.tasks.len()).collect();
-        self.chain(&everyone, &BTreeSet::new())
-    }
-
-    /// Returns the heaviest chain of tasks not in `terminal` that begins with `start`.
-    #[must_use]
-    pub fn heaviest_chain(&self, start: &TaskId, terminal: &BTreeSet<TaskId>) -> Vec<TaskId> {
-        let position = self.tasks.iter().position(|task| task.id == *start);
-        position.map_or_else(
-            || alloc::vec![start.clone()],
-            |position| self.chain(&[position], terminal),
-        )
-    }
-
-    fn chain(&self, starts: &[usize], terminal: &BTreeSet<TaskId>) -> Vec<TaskId> {
-        let chains = Chains::new(self, terminal);
-        let mut chain: Vec<TaskId> = Vec::new();
-        let mut seen = BTreeSet::new();
-        let mut candidates = starts;
-        while let Some(next) = chains.heaviest(candidates) {
-            if !seen.insert(next) {
-                break;
-            }
-            chain.extend(self.tasks.get(next).map(|task| task.id.clone()));
-            candidates = chains.dependents_of(next);
-        }
-        chain
-    }
-}
-
-/// Returns the heaviest of the candidates, the earliest of equals.
-pub(crate) fn heaviest<'a>(candidates: &'a [TaskId], weights: &BTreeMap<TaskId, Effort>) -> Option<&'a TaskId> {
-    let mut best: Option<(&TaskId, Effort)> = None;
-    for candidate in candidates {
-        let weight = weights.get(candidate).copied().unwrap_or_default();
-        if best.is_none_or(|(_, heaviest)| weight > heaviest) {
-            best = Some((candidate, weight));
-        }
-    }
-    best.map(|(candidate, _)| candidate)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::collections::BTreeSet;
     use alloc::string::ToString;
     use proptest::prelude::*;
 

@@ -9,14 +9,15 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::declaration::Declarations;
-use crate::derive::{Progress, SpecState, TaskReport, TaskState};
+use crate::derive::{SpecState, TaskReport, TaskState};
 use crate::evidence::{Base, BranchFacts, BranchSide};
 use crate::graph::TaskGraph;
-use crate::identifier::{CommitId, TaskId, Unit, UnitName};
+use crate::identifier::{CommitId, Unit, UnitName};
 use crate::observed::{Observed, Why};
 pub use crate::reason::{HaltReason, HoldReason, IdleReason, Waiting};
 use crate::record::dispatch::DispatchRecord;
 use crate::select::{Choice, Company, select_beside};
+use crate::standing::waits_for;
 use crate::words::count;
 use crate::world::{RegisteredWorktree, WorktreeDirectory, WorktreeFacts};
 
@@ -205,44 +206,6 @@ fn nothing_ready(graph: &TaskGraph, state: &SpecState) -> NoDispatch {
             })
         }
         None => NoDispatch::Idle(IdleReason::NothingReady { waiting }),
-    }
-}
-
-/// Returns what an open task waits for, nothing for one that has landed or is parked.
-#[must_use]
-pub fn waits_for(state: &SpecState, task: &TaskId) -> Option<String> {
-    let report = state.tasks.get(task)?;
-    if report.parked.is_some() {
-        return None;
-    }
-    match &report.state {
-        TaskState::Landed { .. } => None,
-        TaskState::Ready => Some("ready".to_string()),
-        TaskState::InProgress(Progress { detail, .. }) => Some(detail.clone()),
-        TaskState::Unknown(why) => Some(format!("unknown: {why}")),
-        TaskState::Blocked { needs } => {
-            let needs: Vec<String> = needs
-                .iter()
-                .map(|need| format!("{need} ({})", word(state, need)))
-                .collect();
-            Some(format!("needs {}", needs.join(" and ")))
-        }
-    }
-}
-
-/// Returns the state of a task in one word.
-#[must_use]
-pub fn word(state: &SpecState, task: &TaskId) -> &'static str {
-    let Some(report) = state.tasks.get(task) else {
-        return "no such task";
-    };
-    match &report.state {
-        TaskState::Landed { .. } => "landed",
-        _ if report.parked.is_some() => "parked",
-        TaskState::InProgress(progress) => progress.kind.word(),
-        TaskState::Unknown(_) => "unknown",
-        TaskState::Ready => "ready",
-        TaskState::Blocked { .. } => "blocked",
     }
 }
 

@@ -5,10 +5,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::declaration::{Cohesion, Declarations, Preference, has_landed, standing};
-use crate::derive::{SpecState, TaskState};
-use crate::graph::{Effort, ParkingPlace, TaskGraph, heaviest};
+use crate::chains::heaviest;
+use crate::declaration::{Cohesion, Declarations, Preference};
+use crate::derive::SpecState;
+use crate::graph::{Effort, ParkingPlace, TaskGraph};
 use crate::identifier::{TaskId, Unit};
+use crate::standing::{has_landed, is_ready, standing};
 
 /// The selected task and why it was selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,11 +98,6 @@ pub fn select_beside(
     let unit = choice.unit();
     choice.also_ready = ready.into_iter().filter(|other| !unit.contains(other)).collect();
     Some(choice)
-}
-
-fn is_ready(state: &SpecState, task: &TaskId) -> bool {
-    let report = state.tasks.get(task);
-    report.is_some_and(|report| report.state == TaskState::Ready && report.parked.is_none())
 }
 
 /// Returns what the selected task takes along.

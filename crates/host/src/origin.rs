@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use git2::{ErrorCode, ObjectType, Oid, Signature, Time};
-use orchestrate_core::evidence::{Base, Origin, OriginFence};
+use orchestrate_core::evidence::{Base, Origin};
 use orchestrate_core::identifier::{CommitId, Nonce, SpecId, UnitName, printable};
 use orchestrate_core::observed::{Observed, Why};
-use orchestrate_core::record::fence::{self, Fence};
+use orchestrate_core::record::fence::{self, Fence, OriginFence};
 use orchestrate_core::world::{Fault, Pushed};
 
 use crate::git::{commit_id, oid};

@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 use orchestrate_config::FencePolicy;
 use orchestrate_core::derive::{SpecState, TaskState};
-use orchestrate_core::evidence::{Base, BranchSide, Evidence, Origin, OriginFence};
+use orchestrate_core::evidence::{Base, BranchSide, Evidence, Origin};
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::Place;
 use orchestrate_core::plan::{HoldReason, NoDispatch};
-use orchestrate_core::record::fence::{Fence, FenceIntent, ForeignFences, owner};
+use orchestrate_core::record::fence::{Fence, FenceIntent, ForeignFences, OriginFence, owner};
 use orchestrate_core::world::{Fault, Pushed, Reading, World};
 
 use crate::fetch::Freshness;

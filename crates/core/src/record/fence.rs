@@ -13,7 +13,6 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::{RecordFault, SCHEMA, parse_json, render_json};
-use crate::evidence::OriginFence;
 use crate::identifier::{CommitId, Nonce, SpecId, TaskId, Unit, printable};
 use crate::process::ProcessIdentity;
 use crate::time::Timestamp;
@@ -154,6 +153,15 @@ impl FenceIntent {
     pub fn render(&self) -> Vec<u8> {
         render_json(self)
     }
+}
+
+/// A fence as it stands at origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OriginFence {
+    /// The commit that the ref leads to.
+    pub commit: CommitId,
+    /// That commit's message, where it could be had.
+    pub message: Option<Vec<u8>>,
 }
 
 /// The fences of other clones, as they were seen at origin.

@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::content::Content;
 use orchestrate_core::evidence::{
-    AtOrigin, Base, BaseSource, BranchFacts, BranchSide, Branches, Evidence, History, Lease, Origin, OriginFence,
-    UnitRecords,
+    AtOrigin, Base, BaseSource, BranchFacts, BranchSide, Branches, Evidence, History, Lease, Origin, UnitRecords,
 };
 use orchestrate_core::identifier::{BackendName, BaseName, CommitId, Nonce, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
 use orchestrate_core::pull_request::{Checks, PullRequest, PullRequestState, PullRequests, Shown, TipRelation};
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
-use orchestrate_core::record::fence::{Fence, FenceIntent};
+use orchestrate_core::record::fence::{Fence, FenceIntent, OriginFence};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::revert::Reverts;
 use orchestrate_core::time::{CommitTime, Timestamp};

@@ -387,7 +387,7 @@ fn marks_are_in_the_words_of_status() {
         let marks = marks(&state);
         assert_eq!(marks.len(), states.len());
         for (task, mark) in marks {
-            assert_eq!(mark.word(), orchestrate_core::plan::word(&state, &task));
+            assert_eq!(mark.word(), orchestrate_core::standing::word(&state, &task));
         }
     }
 }

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use orchestrate_core::evidence::{Origin, OriginFence};
+use orchestrate_core::evidence::Origin;
 use orchestrate_core::identifier::{CommitId, Nonce, SpecId, TaskId, UnitName};
 use orchestrate_core::place::Place;
-use orchestrate_core::record::fence::{Fence, FenceIntent};
+use orchestrate_core::record::fence::{Fence, FenceIntent, OriginFence};
 use orchestrate_core::world::{Fault, Pushed};
 
 use super::commits::CommitIndex;

@@ -1,12 +1,12 @@
 //! `fleet-fence sweep`: what has landed is collected, what nobody answers for is named, nothing else is touched.
 
 use orchestrate_core::derive::{Answer, Row, SpecState, TaskReport, TaskState};
-use orchestrate_core::evidence::{Origin, OriginFence};
+use orchestrate_core::evidence::Origin;
 use orchestrate_core::identifier::{SpecId, TaskId, Unit, printable};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::Place;
 use orchestrate_core::process::Liveness;
-use orchestrate_core::record::fence::{Fence, FenceIntent, parts, task_of};
+use orchestrate_core::record::fence::{Fence, FenceIntent, OriginFence, parts, task_of};
 use orchestrate_core::world::{Reading, World};
 use orchestrate_host::origin;
 use orchestrate_tower::preflight::read_bundle;
