@@ -5,47 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, btree_map};
 use crate::core_layer::core_layer;
 use crate::keys::{self, AllowedLayers};
 use crate::layer::{Layer, LayerSource, LayerText, Provenance};
+use crate::layer_file::{DEFAULTS_PLACE, LayerFile, LayerState, PROGRAM_LAYERS, place};
 use crate::lines::{self, Entry};
 use crate::message::{ConfigurationError, Warning};
 use crate::remark;
 
-/// The embedded defaults file: the core layer, and the reference of every key in comments.
-pub const DEFAULTS: &str = include_str!("defaults.yml");
-
-/// What messages call the embedded defaults file.
-pub(crate) const DEFAULTS_PLACE: &str = "built-in defaults";
-
 pub(crate) const NO_PROGRAM: &str = "a cloned repository cannot choose a program";
-pub(crate) const PROGRAM_LAYERS: &str = "set it in an untracked machine-local file or in the adopter overlay";
-
-/// What became of one layer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LayerFile {
-    pub(crate) path: String,
-    pub(crate) provenance: Provenance,
-    pub(crate) state: LayerState,
-}
-
-/// What a layer's file turned out to be.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LayerState {
-    /// There is no file.
-    Absent,
-    /// The file says nothing: it could not be read, or was not taken.
-    Skipped(String),
-    /// The file sets these keys.
-    Read(Vec<Entry>),
-}
-
-impl LayerFile {
-    pub(crate) fn entry(&self, key: &str) -> Option<&Entry> {
-        match &self.state {
-            LayerState::Read(entries) => entries.iter().find(|entry| entry.key == key),
-            LayerState::Absent | LayerState::Skipped(_) => None,
-        }
-    }
-}
-
 /// What a bad line takes with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum BadLine {
@@ -68,14 +33,6 @@ impl Found<'_> {
     pub(crate) fn place(&self) -> String {
         let line = self.entry.broken.as_ref().map_or(self.entry.line, |bad| bad.line);
         place(self.path, line)
-    }
-}
-
-pub(crate) fn place(path: &str, line: usize) -> String {
-    if line == 0 {
-        path.to_owned()
-    } else {
-        format!("{path}:{line}")
     }
 }
 

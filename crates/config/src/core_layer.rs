@@ -1,9 +1,9 @@
 //! The core layer: the embedded defaults, or a supplied file completed by the keys that only this product has.
 
-use crate::configuration::{DEFAULTS, DEFAULTS_PLACE, LayerFile, LayerState, PROGRAM_LAYERS, place};
 use crate::foreign;
 use crate::keys::{self, AllowedLayers, Key};
 use crate::layer::{Layer, Provenance};
+use crate::layer_file::{DEFAULTS, DEFAULTS_PLACE, LayerFile, LayerState, PROGRAM_LAYERS, place};
 use crate::lines::{self, Cut, Entry};
 use crate::message::Warning;
 

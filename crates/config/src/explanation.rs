@@ -1,9 +1,10 @@
 //! Why a key has its value: what each layer says, and which one decides. For `config get` and `config list`.
 
-use crate::configuration::{Configuration, DEFAULTS, DEFAULTS_PLACE, Found, LookupError, NO_PROGRAM, check_key_name};
+use crate::configuration::{Configuration, Found, LookupError, NO_PROGRAM, check_key_name};
 use crate::foreign::{Recognised, recognise};
 use crate::keys::{AllowedLayers, Key};
 use crate::layer::Layer;
+use crate::layer_file::{DEFAULTS, DEFAULTS_PLACE, LayerState};
 use crate::lines;
 use crate::message::{ConfigurationError, Warning};
 
@@ -130,9 +131,9 @@ impl Configuration {
                         verdict: self.verdict(layer, entry, recognised, decides),
                     }
                 }
-                (crate::configuration::LayerState::Absent, None) => Says::NoFile,
-                (crate::configuration::LayerState::Skipped(reason), None) => Says::Skipped(reason.clone()),
-                (crate::configuration::LayerState::Read(_), None) => Says::NotSet,
+                (LayerState::Absent, None) => Says::NoFile,
+                (LayerState::Skipped(reason), None) => Says::Skipped(reason.clone()),
+                (LayerState::Read(_), None) => Says::NotSet,
             };
             let place = self
                 .found(layer, name)

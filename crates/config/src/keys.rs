@@ -328,7 +328,7 @@ pub fn find(name: &str) -> Option<&'static Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::configuration::DEFAULTS;
+    use crate::layer_file::DEFAULTS;
     use crate::lines;
 
     /// Verifies REQ-G1.3.

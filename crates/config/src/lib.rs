@@ -12,6 +12,7 @@ pub mod foreign;
 pub mod keys;
 pub mod knob;
 pub mod layer;
+mod layer_file;
 mod lines;
 pub mod message;
 pub mod reference;

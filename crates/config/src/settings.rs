@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use orchestrate_core::identifier::{BaseName, SpecId};
 
-use crate::configuration::{Configuration, DEFAULTS_PLACE, Found};
+use crate::configuration::{Configuration, Found};
 use crate::keys::{self, IllegalValue, Key};
 use crate::layer::Layer;
+use crate::layer_file::DEFAULTS_PLACE;
 use crate::lines::Cut;
 use crate::message::{ConfigurationError, Warning, shown};
 use crate::values::{self, BackendChoice, FencePolicy, Minutes, SpecPair, SpecTask};
