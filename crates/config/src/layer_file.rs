@@ -4,7 +4,7 @@ use crate::layer::Provenance;
 use crate::lines::Entry;
 
 /// The embedded defaults file: the core layer, and the reference of every key in comments.
-pub const DEFAULTS: &str = include_str!("defaults.yml");
+pub(crate) const DEFAULTS: &str = include_str!("defaults.yml");
 
 /// What messages call the embedded defaults file.
 pub(crate) const DEFAULTS_PLACE: &str = "built-in defaults";
