@@ -75,23 +75,25 @@ impl Style {
     }
 
     /// Breaks a text into lines of the whole width; all but the first are indented. Where too little room is left behind
-    /// the first words, a text that does not fit there stands below them.
+    /// the first words, or a word of the text is wider than that, a text that does not fit there stands below them.
     pub(crate) fn hanging(self, first: &str, text: &str, indent: usize) -> Vec<String> {
         let room = self.width.saturating_sub(indent);
-        if room < LEAST_ROOM && columns(first) + columns(&self.shown(text)) > self.width {
+        let fits = columns(first) + columns(&self.shown(text)) <= self.width;
+        let behind = self.wrapped(text, room);
+        let is_too_narrow = room < LEAST_ROOM || behind.iter().any(|line| columns(line) > room);
+        let mut all = Vec::new();
+        if !fits && is_too_narrow && indent > BELOW {
             let blank = " ".repeat(BELOW);
             let below = self.wrapped(text, self.width.saturating_sub(BELOW));
-            let mut all = vec![first.trim_end().to_owned()];
+            let above = first.trim_end();
+            all.extend((!above.is_empty()).then(|| above.to_owned()));
             all.extend(below.into_iter().map(|line| format!("{blank}{line}")));
             return all;
         }
-        let mut lines = self.wrapped(text, room).into_iter();
+        let mut lines = behind.into_iter();
         let blank = " ".repeat(indent);
-        let mut all = vec![
-            format!("{first}{}", lines.next().unwrap_or_default())
-                .trim_end()
-                .to_owned(),
-        ];
+        let beside = format!("{first}{}", lines.next().unwrap_or_default());
+        all.push(beside.trim_end().to_owned());
         all.extend(lines.map(|line| format!("{blank}{line}")));
         all
     }
@@ -162,6 +164,7 @@ fn push(text: &mut String, word: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     const PLAIN: Style = Style {
         width: 80,
@@ -222,6 +225,42 @@ mod tests {
             ]
         );
         assert_eq!(style.hanging(first, "no", 33), [format!("{first}no")]);
+    }
+
+    #[test]
+    fn a_word_wider_than_its_column_stands_below() {
+        let style = Style { width: 40, ..PLAIN };
+        let worktree = "a process works in .claude/worktrees/alpha-task-1";
+        assert_eq!(
+            style.hanging("  1  only  held  ", worktree, 17),
+            [
+                "  1  only  held",
+                "    a process works in",
+                "    .claude/worktrees/alpha-task-1"
+            ]
+        );
+        assert_eq!(
+            style.hanging("       ", "→ .claude/worktrees/alpha-beta-gamma-task-1", 7),
+            ["    → .claude/worktrees/alpha-beta-gamma-task-1"],
+            "what fits on no line stays whole, and can be copied"
+        );
+    }
+
+    proptest! {
+        /// No line is wider than the screen, whatever is in front, as long as every word fits on a line.
+        #[test]
+        fn no_line_is_wider(
+            words in proptest::collection::vec("[a-z/é漢]{1,17}|orchestrate|12|min", 1..12),
+            first in 0_usize..30,
+            width in 40_usize..100,
+        ) {
+            let style = Style { width, ..PLAIN };
+            let text = words.join(" ");
+            let lines = style.hanging(&format!("{}x ", " ".repeat(first)), &text, first + 2);
+            prop_assert!(lines.iter().all(|line| columns(line) <= width), "{:?}", lines);
+            let told: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).skip(1).collect();
+            prop_assert_eq!(told, words.iter().map(String::as_str).collect::<Vec<_>>());
+        }
     }
 
     #[test]

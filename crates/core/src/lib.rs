@@ -34,6 +34,7 @@ pub mod revert;
 mod row;
 pub mod select;
 pub mod standing;
+pub mod subject;
 pub mod time;
 pub mod trailer;
 mod unit;

@@ -4,11 +4,19 @@
 //! commit with a single parent, any paragraph made of nothing but trailers, because squash merges put them there.
 //! Messages are bytes: nothing here assumes an encoding.
 
+mod insertion;
+
 use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use crate::identifier::{SpecId, TaskId, printable};
+use crate::identifier::{InvalidName, SpecId, TaskId, printable};
+
+pub use insertion::with_tasks;
+
+/// What starts a comment in a message, unless `core.commentChar` says otherwise.
+pub const COMMENT: &[u8] = b"#";
 
 /// The tasks that one commit message says it completes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -31,7 +39,7 @@ pub fn task_trailers(message: &[u8], single_parent: bool) -> TaskTrailers {
     if !lines.iter().any(|line| task_value(line).is_some()) {
         return found;
     }
-    let last = last_paragraph(&lines);
+    let last = &lines[last_paragraph(&lines, COMMENT)];
     if single_parent {
         for paragraph in pure_paragraphs(&lines) {
             collect(paragraph, &mut found);
@@ -44,6 +52,21 @@ pub fn task_trailers(message: &[u8], single_parent: bool) -> TaskTrailers {
     found
 }
 
+/// Returns the task that a trailer's value, or a person, names as `<spec>/<id>`.
+///
+/// # Errors
+/// When the text is not a spec's name, one slash and a task's id.
+pub fn parse_reference(text: &str) -> Result<(SpecId, TaskId), InvalidName> {
+    let named = || {
+        let (spec, task) = text.split_once('/')?;
+        Some((SpecId::parse(spec).ok()?, TaskId::parse(task).ok()?))
+    };
+    named().ok_or(InvalidName {
+        kind: "task reference",
+        expected: "a spec's name, '/' and a task's id",
+    })
+}
+
 fn without_carriage_return(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
@@ -52,7 +75,7 @@ fn collect(paragraph: &[&[u8]], found: &mut TaskTrailers) {
     for (index, line) in paragraph.iter().enumerate() {
         if let Some(value) = task_value(line) {
             let value = folded_value(value, &paragraph[index + 1..]);
-            match parse_value(&value) {
+            match referenced(&value) {
                 Some(task) => {
                     found.tasks.insert(task);
                 }
@@ -80,9 +103,8 @@ fn task_value(line: &[u8]) -> Option<&[u8]> {
     key.eq_ignore_ascii_case(KEY).then(|| value.trim_ascii())
 }
 
-fn parse_value(value: &[u8]) -> Option<(SpecId, TaskId)> {
-    let (spec, task) = core::str::from_utf8(value).ok()?.split_once('/')?;
-    Some((SpecId::parse(spec).ok()?, TaskId::parse(task).ok()?))
+fn referenced(value: &[u8]) -> Option<(SpecId, TaskId)> {
+    parse_reference(core::str::from_utf8(value).ok()?).ok()
 }
 
 fn is_blank(line: &[u8]) -> bool {
@@ -108,22 +130,23 @@ fn is_generated(line: &[u8]) -> bool {
 }
 
 /// Returns the index of the first line after the title paragraph, which never holds trailers.
-fn end_of_title(lines: &[&[u8]]) -> usize {
+fn end_of_title(lines: &[&[u8]], comment: &[u8]) -> usize {
     lines
         .iter()
-        .position(|line| !line.starts_with(b"#") && is_blank(line))
+        .position(|line| !line.starts_with(comment) && is_blank(line))
         .unwrap_or(lines.len())
 }
 
 /// Returns where the message ends for git: before the scissors of a verbose commit, and before the comments, blank
 /// lines and list of conflicts that an editor's template left at the bottom.
-fn end_of_message(lines: &[&[u8]]) -> usize {
-    const SCISSORS: &[u8] = b"# ------------------------ >8 ------------------------";
-    let cut = lines.iter().position(|line| *line == SCISSORS).unwrap_or(lines.len());
+fn end_of_message(lines: &[&[u8]], comment: &[u8]) -> usize {
+    const SCISSORS: &[u8] = b" ------------------------ >8 ------------------------";
+    let is_cut = |line: &&[u8]| line.strip_prefix(comment) == Some(SCISSORS);
+    let cut = lines.iter().position(is_cut).unwrap_or(lines.len());
     let (mut end, mut in_conflicts) = (0, false);
     for (index, line) in lines[..cut].iter().enumerate() {
         in_conflicts |= *line == b"Conflicts:";
-        if is_blank(line) || line.starts_with(b"#") || (in_conflicts && is_conflict(line)) {
+        if is_blank(line) || line.starts_with(comment) || (in_conflicts && is_conflict(line)) {
             continue;
         }
         in_conflicts = false;
@@ -136,30 +159,30 @@ fn is_conflict(line: &[u8]) -> bool {
     line == b"Conflicts:" || line.starts_with(b"\t")
 }
 
-/// Returns the trailer block at the end of the message, empty when git sees none.
-fn last_paragraph<'a, 'b>(lines: &'a [&'b [u8]]) -> &'a [&'b [u8]] {
-    let title = end_of_title(lines);
-    let end = end_of_message(lines);
+/// Returns the lines of the trailer block at the end of the message; where git sees none it is empty, and is where one
+/// would begin.
+fn last_paragraph(lines: &[&[u8]], comment: &[u8]) -> Range<usize> {
+    let title = end_of_title(lines, comment);
+    let end = end_of_message(lines, comment);
     if end <= title {
-        return &[];
+        return end..end;
     }
     let start = lines[..end]
         .iter()
         .rposition(|line| is_blank(line))
         .map_or(0, |blank| blank + 1);
-    let paragraph = &lines[start..end];
-    if start > title && is_trailer_block(paragraph) {
-        paragraph
+    if start > title && is_trailer_block(&lines[start..end], comment) {
+        start..end
     } else {
-        &[]
+        end..end
     }
 }
 
 /// Git's rule for the last paragraph: all trailers, or a quarter of it trailers and one of them git's own.
-fn is_trailer_block(paragraph: &[&[u8]]) -> bool {
+fn is_trailer_block(paragraph: &[&[u8]], comment: &[u8]) -> bool {
     let (mut trailers, mut others, mut continuations, mut generated) = (0_usize, 0_usize, 0_usize, false);
     for line in paragraph.iter().rev() {
-        if line.starts_with(b"#") {
+        if line.starts_with(comment) {
             others += continuations;
             continuations = 0;
         } else if is_generated(line) || (is_trailer(line) && !starts_blank(line)) {
@@ -189,7 +212,7 @@ fn is_pure(paragraph: &[&[u8]]) -> bool {
 fn pure_paragraphs<'a, 'b>(lines: &'a [&'b [u8]]) -> Vec<&'a [&'b [u8]]> {
     let fenced = fenced_lines(lines);
     let mut paragraphs = Vec::new();
-    let mut start = end_of_title(lines);
+    let mut start = end_of_title(lines, COMMENT);
     while start < lines.len() {
         let end = lines[start..]
             .iter()

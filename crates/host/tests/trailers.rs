@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use camino::Utf8Path;
 use orchestrate_core::identifier::{SpecId, TaskId};
-use orchestrate_core::trailer::task_trailers;
+use orchestrate_core::trailer::{COMMENT, parse_reference, task_trailers, with_tasks};
 use orchestrate_host::process::{Input, RunOptions, run_bounded};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -65,6 +65,95 @@ fn by_git(message: &str) -> BTreeSet<(SpecId, TaskId)> {
         Some((SpecId::parse(spec).ok()?, TaskId::parse(task).ok()?))
     };
     text.lines().filter_map(task).collect()
+}
+
+/// What git makes of the message when it adds the trailers itself.
+fn added_by_git(message: &[u8], comment: &str, tasks: &[&str]) -> Vec<u8> {
+    let comment = format!("core.commentChar={comment}");
+    let trailers = tasks.iter().map(|task| format!("--trailer=Planwright-Task: {task}"));
+    let mut arguments: Vec<String> = ["-c", &comment, "interpret-trailers", "--no-divider"]
+        .map(str::to_owned)
+        .to_vec();
+    arguments.push("--if-exists=addIfDifferent".to_owned());
+    arguments.extend(trailers);
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let options = RunOptions {
+        input: Input::Bytes(message),
+        environment: &[("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")],
+        ..RunOptions::default()
+    };
+    let output = run_bounded(Utf8Path::new("git"), &arguments, &options).expect("git");
+    assert!(output.success(), "{}", output.message());
+    output.stdout
+}
+
+fn references(names: &[&str]) -> Vec<(SpecId, TaskId)> {
+    names
+        .iter()
+        .map(|name| parse_reference(name).expect("a reference"))
+        .collect()
+}
+
+/// Git reads what was there and what was added, and nothing else.
+#[test]
+fn git_reads_what_is_added() {
+    let mut runner = TestRunner::new(Config {
+        cases: 200,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let tasks = references(&["a/1", "z/9"]);
+    runner
+        .run(&messages(), |message| {
+            let whole = with_tasks(message.as_bytes(), COMMENT, &tasks).into_owned();
+            let whole = String::from_utf8(whole).expect("utf-8");
+            let mut expected = by_git(&message);
+            expected.extend(tasks.iter().cloned());
+            prop_assert_eq!(by_git(&whole), expected, "{:?}", message);
+            Ok(())
+        })
+        .expect("git reads it");
+}
+
+/// Where git has nothing to rewrite, the bytes are those that it writes.
+#[test]
+fn a_trailer_is_added_where_git_adds_its_own() {
+    const PLAIN: &[&str] = &[
+        "",
+        "",
+        "feat: x",
+        "words without a colon",
+        "Planwright-Task: a/1",
+        "Planwright-Task: b/2.5",
+        "Signed-off-by: x <x@y.z>",
+        "Reviewed-by: x",
+        "; a comment",
+        "# text, or a comment",
+        "---",
+        "; ------------------------ >8 ------------------------",
+    ];
+    let mut runner = TestRunner::new(Config {
+        cases: 200,
+        failure_persistence: None,
+        ..Config::default()
+    });
+    let lines = proptest::collection::vec(proptest::sample::select(PLAIN), 0..9);
+    runner
+        .run(&(lines, any::<bool>()), |(lines, ends)| {
+            // In front of the first line git tells nothing from a comment.
+            let message = format!("feat: y\n{}{}", lines.join("\n"), if ends { "\n" } else { "" });
+            let (names, comment) = (["a/1", "z/9"], ";");
+            let whole = with_tasks(message.as_bytes(), comment.as_bytes(), &references(&names)).into_owned();
+            let by_git = added_by_git(message.as_bytes(), comment, &names);
+            prop_assert_eq!(
+                String::from_utf8_lossy(&whole),
+                String::from_utf8_lossy(&by_git),
+                "{:?}",
+                message
+            );
+            Ok(())
+        })
+        .expect("git and the core agree");
 }
 
 /// Verifies REQ-C1.2.
