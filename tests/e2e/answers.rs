@@ -1,6 +1,6 @@
 //! What a caller gets: JSON for every outcome, and exit codes that tell outcomes apart.
 
-use crate::{alpha, sandbox, single};
+use crate::{alpha, check, sandbox, single};
 
 /// Verifies REQ-F1.2.
 #[test]
@@ -57,6 +57,10 @@ fn the_detailed_exit_codes_tell_idle_capped_and_held_apart() {
 fn output_that_cannot_be_written_is_a_failure() {
     let sandbox = sandbox(&single());
     for command in [
+        "--help",
+        "-h",
+        "--version",
+        "plumbing orchestrate-lock --help",
         "status alpha",
         "graph alpha",
         "validate",
@@ -73,4 +77,38 @@ fn output_that_cannot_be_written_is_a_failure() {
         let output = sandbox.shell(&format!("orchestrate {command} | true"));
         assert_eq!(output.exit, 0, "{command}: {output}");
     }
+    // The codes of --detailed-exitcode are successes too.
+    sandbox.configure("max_parallel_units: 0\n");
+    let output = sandbox.shell("orchestrate alpha --detailed-exitcode > /dev/full");
+    assert_eq!(output.exit, 1, "{output}");
+    let output = sandbox.shell("orchestrate alpha --detailed-exitcode 2> /dev/full");
+    assert_eq!(output.exit, 11, "what is said beside it is no data: {output}");
+}
+
+/// Verifies REQ-A1.8.
+#[test]
+fn a_command_line_that_is_quoted_back_drives_no_terminal() {
+    let sandbox = sandbox(&single());
+    for arguments in [
+        &["--\u{1b}[31mred"][..],
+        &["status", "--format", "\u{1b}]0;title\u{7}"],
+        &["plumbing", "orchestrate-lock", "\u{9b}2J", "specs/alpha"],
+        &["plumbing", "\u{202e}txet"],
+    ] {
+        let output = sandbox.orchestrate(arguments).exits(2);
+        assert!(output.stderr.starts_with("error: "), "{output}");
+        let is_text = |character: char| character == '\n' || orchestrate_core::identifier::is_printable(character);
+        assert!(output.text().chars().all(is_text), "{output:?}");
+    }
+    check!(sandbox, sandbox.orchestrate(&["status", "--nothing"]), @r"
+        exit 2
+        --- err
+        error: unexpected argument '--nothing' found
+
+          tip: to pass '--nothing' as a value, use '-- --nothing'
+
+        Usage: orchestrate-under-test status [OPTIONS] [SPEC]
+
+        For more information, try '--help'.
+        ");
 }

@@ -24,14 +24,17 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Format};
 use crate::environment::Environment;
 use crate::printer::Printer;
 
 /// Runs the command that this process was started with.
 #[must_use]
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(answer) => return ExitCode::from(Printer::new(Format::Human).grammar(&answer)),
+    };
     orchestrate_host::library::set_up();
     let mut printer = Printer::new(arguments.format());
     let result = Environment::read().and_then(|environment| commands::run(arguments, &environment, &mut printer));

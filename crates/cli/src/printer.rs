@@ -36,17 +36,17 @@ impl Printer {
 
     /// Prints a line of data, for people: control characters never reach a terminal.
     pub(crate) fn line(&mut self, text: &str) {
-        let shown = if text.is_empty() {
-            String::new()
-        } else {
-            printable(text)
-        };
-        self.raw(format!("{shown}\n").as_bytes());
+        self.raw(format!("{}\n", shown(text)).as_bytes());
     }
 
     /// Prints a record of a machine stream exactly as it is.
     pub(crate) fn record(&mut self, columns: &[&str]) {
         self.raw(format!("{}\n", columns.join("\t")).as_bytes());
+    }
+
+    /// Prints bytes exactly as they are.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.raw(bytes);
     }
 
     /// Prints one value as JSON on one line.
@@ -65,18 +65,41 @@ impl Printer {
         let _ = write!(std::io::stderr().lock(), "{}", unreadable.render(Paint::Plain));
     }
 
+    /// Prints what the grammar of the command line answers, and returns the exit code: help and the version are data, and
+    /// what is wrong with a command line may quote anything.
+    pub(crate) fn grammar(&mut self, answer: &clap::Error) -> u8 {
+        if answer.use_stderr() {
+            for line in answer.render().to_string().lines() {
+                // As in `talk`.
+                let _ = writeln!(std::io::stderr().lock(), "{}", shown(line));
+            }
+            return exit::USAGE;
+        }
+        let written = answer.print().and_then(|()| std::io::stdout().flush());
+        self.wrote(written);
+        self.exit(exit::DONE)
+    }
+
     fn raw(&mut self, bytes: &[u8]) {
         if self.closed {
             return;
         }
         let mut out = std::io::stdout().lock();
-        if let Err(error) = out.write_all(bytes).and_then(|()| out.flush()) {
-            // A reader that went away wants no more; anything else is told once.
-            self.closed = true;
-            if error.kind() != ErrorKind::BrokenPipe {
-                self.lost = true;
-                self.talk(&format!("error: cannot write to standard output: {error}"));
-            }
+        let written = out.write_all(bytes).and_then(|()| out.flush());
+        drop(out);
+        self.wrote(written);
+    }
+
+    /// Takes down how writing to standard output went.
+    fn wrote(&mut self, written: std::io::Result<()>) {
+        let Err(error) = written else {
+            return;
+        };
+        // A reader that went away wants no more; anything else is told once.
+        self.closed = true;
+        if error.kind() != ErrorKind::BrokenPipe {
+            self.lost = true;
+            self.talk(&format!("error: cannot write to standard output: {error}"));
         }
     }
 
@@ -103,11 +126,8 @@ impl Printer {
 
     /// Returns the exit code of a command that ended so: what could not be told was not done.
     pub(crate) fn exit(&self, code: u8) -> u8 {
-        if self.lost && code == exit::DONE {
-            exit::FAILED
-        } else {
-            code
-        }
+        let is_success = matches!(code, exit::DONE | exit::IDLE | exit::CAPPED | exit::HELD);
+        if self.lost && is_success { exit::FAILED } else { code }
     }
 
     /// Prints a failure and returns its exit code.
@@ -129,6 +149,15 @@ impl Printer {
             self.talk(&format!("hint: {hint}"));
         }
         failure.exit
+    }
+}
+
+/// Returns a line for people; an empty one stays empty.
+fn shown(line: &str) -> String {
+    if line.is_empty() {
+        String::new()
+    } else {
+        printable(line)
     }
 }
 
