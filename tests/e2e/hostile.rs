@@ -1,6 +1,9 @@
 //! Hostile names and texts: data, never a path, a command or a control sequence (law L8).
 
+use camino::Utf8Path;
 use orchestrate_e2e::listing::Listing;
+use orchestrate_e2e::output::Output;
+use orchestrate_e2e::sandbox::Sandbox;
 use orchestrate_testkit::bundle::BundleFixture;
 
 use crate::{sandbox, single};
@@ -190,4 +193,144 @@ fn a_branch_name_from_elsewhere_is_never_taken_for_a_unit() {
     }
     let output = sandbox.orchestrate(&["status", "alpha"]).exits(0);
     assert!(output.stdout.contains("ready"), "{output}");
+}
+
+/// Runs the program in a directory, and ends it when it waits for what will never come.
+fn bounded(sandbox: &Sandbox, directory: &Utf8Path, command: &str) -> Output {
+    let output = sandbox.shell(&format!("cd '{directory}' && exec timeout 20 orchestrate {command}"));
+    assert_ne!(output.exit, 124, "{command} waits in {directory}: {output}");
+    output
+}
+
+/// Puts a named pipe in the place of a file, and gives back what stood there.
+fn pipe_in_place_of(path: &Utf8Path) -> Option<Vec<u8>> {
+    let before = std::fs::read(path).ok();
+    if before.is_some() {
+        std::fs::remove_file(path).expect("out of the way");
+    }
+    std::fs::create_dir_all(path.parent().expect("a directory")).expect("made");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        path.as_std_path(),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .expect("a pipe");
+    before
+}
+
+fn put_back(path: &Utf8Path, before: Option<Vec<u8>>) {
+    std::fs::remove_file(path).expect("the pipe is taken away");
+    if let Some(bytes) = before {
+        std::fs::write(path, bytes).expect("put back");
+    }
+}
+
+/// Git's own files are opened by everything that opens a repository: a named pipe there is told by name, with what helps,
+/// and nothing waits on it.
+/// Verifies REQ-A1.8.
+#[test]
+fn a_named_pipe_among_gits_files_is_named_by_every_command() {
+    let sandbox = sandbox(&single());
+    let worktree = sandbox.root().join("worktree");
+    let _ = sandbox.git(&["worktree", "add", "--quiet", "--detach", worktree.as_str(), "HEAD"]);
+    let (home, linked) = (sandbox.repository(), worktree);
+    for (directory, file) in [
+        (&home, "HEAD"),
+        (&home, "commondir"),
+        (&home, "config"),
+        (&home, "index"),
+        (&home, "info/attributes"),
+        (&home, "info/exclude"),
+        (&home, "info/grafts"),
+        (&home, "logs/HEAD"),
+        (&home, "objects/info/alternates"),
+        (&home, "packed-refs"),
+        (&home, "refs/heads/main"),
+        (&home, "shallow"),
+        (&linked, "config"),
+        (&linked, "packed-refs"),
+        (&linked, "worktrees/worktree/HEAD"),
+        (&linked, "worktrees/worktree/commondir"),
+        (&linked, "worktrees/worktree/gitdir"),
+        (&linked, "worktrees/worktree/index"),
+    ] {
+        let path = sandbox.path(".git").join(file);
+        let before = pipe_in_place_of(&path);
+        for command in [
+            "alpha",
+            "alpha --dry-run",
+            "status alpha",
+            "why alpha 1",
+            "park alpha 1 --in deferred --reason later",
+            "plumbing check-commit-msgs HEAD",
+            "plumbing dispatch-fetch .",
+            "plumbing orchestrate-lock acquire specs/alpha",
+            "plumbing orchestrate-lock release specs/alpha",
+            "plumbing orchestrate-marker write specs/alpha 1",
+            "plumbing orchestrate-state specs/alpha",
+            "plumbing spec-validate specs",
+            "validate",
+        ] {
+            let output = bounded(&sandbox, directory, command);
+            assert!(output.exit == 1 || output.exit == 2, "{file}, {command}: {output}");
+            assert!(output.stderr.contains("is a named pipe"), "{file}, {command}: {output}");
+            assert!(
+                output.stderr.contains(&format!("rm .git/{file}")),
+                "{file}, {command}: {output}"
+            );
+        }
+        for command in ["config list", "doctor", "plumbing config-get max_parallel_units"] {
+            let _ = bounded(&sandbox, directory, command);
+        }
+        put_back(&path, before);
+        assert!(sandbox.git(&["status", "--porcelain"]).is_empty(), "{file}");
+        let _ = bounded(&sandbox, directory, "status alpha").exits(0);
+    }
+    assert_eq!(sandbox.starts(), [""; 0]);
+}
+
+/// What stands in another worktree's files is told by whoever looks into it.
+#[test]
+fn a_named_pipe_among_a_worktrees_files_keeps_nobody_waiting() {
+    let sandbox = sandbox(&single());
+    sandbox.act("1", "exit 0");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0);
+    sandbox.wait_for_worker("alpha", "1");
+    let _ = sandbox
+        .orchestrate(&["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"])
+        .exits(0);
+    for file in ["HEAD", "commondir", "gitdir", "index", "locked"] {
+        let path = sandbox.path(".git/worktrees/alpha-task-1").join(file);
+        let before = pipe_in_place_of(&path);
+        let output = bounded(&sandbox, &sandbox.repository(), "alpha --detailed-exitcode");
+        assert_ne!(output.exit, 0, "{file}: {output}");
+        assert!(output.text().contains(file), "{file}: {output}");
+        let _ = bounded(&sandbox, &sandbox.repository(), "status alpha");
+        put_back(&path, before);
+    }
+    assert_eq!(sandbox.starts().len(), 1);
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+}
+
+/// A crash may leave the file empty; then no branch that was packed is there.
+#[test]
+fn emptied_packed_refs() {
+    let sandbox = sandbox(&single());
+    let _ = sandbox.git(&["pack-refs", "--all"]);
+    sandbox.write(".git/packed-refs", "");
+    crate::check!(sandbox, sandbox.orchestrate(&["status", "alpha"]), @r"
+        exit 1
+        --- err
+        error: cannot resolve the base branch: .git/packed-refs is empty: the branches that it held are lost
+        hint: the checkout was last at this commit: git update-ref refs/heads/main [HASH]; .git/logs/refs names the others
+        ");
+    let output = sandbox.orchestrate(&["alpha"]).exits(1);
+    let (_, command) = output.stdout.split_once("git update-ref").expect("what helps");
+    let command = command.split(';').next().expect("a command");
+    let _ = sandbox.shell(&format!("git update-ref{command}")).exits(0);
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
 }

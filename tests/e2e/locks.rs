@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use orchestrate_core::process::ProcessIdentity;
 use orchestrate_core::record::lock_owner::{LockKind, LockOwner};
 use orchestrate_e2e::sandbox::Sandbox;
+use orchestrate_e2e::surroundings::{read_only, skipped};
 use orchestrate_host::identity;
 
 use crate::{alpha, check, sandbox, single};
@@ -285,4 +286,119 @@ fn a_tower_killed_inside_the_window_blocks_nobody() {
     sandbox.wait_for_worker("alpha", "1");
     assert!(!sandbox.path(LOCK).exists());
     assert_eq!(sandbox.starts(), ["alpha 1"]);
+}
+
+/// `contract/core.md §6.1`: `rmdir`, errors ignored.
+#[test]
+fn a_release_empties_nobodys_directory() {
+    let sandbox = sandbox(&single());
+    let _ = sandbox
+        .shell(&format!("mkdir {LOCK} && echo precious > {LOCK}/notes"))
+        .exits(0);
+    let before = sandbox.listing();
+    assert_eq!(plumbing(&sandbox, "release"), 0);
+    assert_eq!(sandbox.changes_since(&before), [""; 0]);
+    // Stale, it is out of the way, and what is in it stays.
+    age(&sandbox, "3 hours ago");
+    assert_eq!(plumbing(&sandbox, "acquire"), 0);
+    assert!(sandbox.path(LOCK).join("owner").is_file());
+    let found = sandbox.shell("cat specs/alpha/.orchestrate.lock.old-*/notes").exits(0);
+    assert_eq!(found.stdout, "precious\n");
+}
+
+#[test]
+fn a_configuration_that_cannot_be_used_costs_nobody_the_lock() {
+    let sandbox = sandbox(&single());
+    let verb = |verb: &str| sandbox.orchestrate(&["plumbing", "orchestrate-lock", verb, "specs/alpha"]);
+    for (file, text) in [
+        (".claude/planwright.yml", "stale_lock_threshold: [\n"),
+        (".claude/planwright.local.yml", "stale_lock_threshold: soon\n"),
+    ] {
+        sandbox.write(file, text);
+        let output = verb("acquire").exits(0);
+        assert!(
+            output.stderr.contains("orchestrate-lock: warning: "),
+            "{file}: {output}"
+        );
+        assert_eq!(output.stdout, "");
+        age(&sandbox, "15 minutes ago 30 seconds ago");
+        let _ = verb("acquire").exits(1);
+        age(&sandbox, "16 minutes ago");
+        let _ = verb("acquire").exits(0);
+        let output = verb("release").exits(0);
+        assert_eq!(output.text(), "", "{file}");
+        assert!(!sandbox.path(LOCK).exists());
+        std::fs::remove_file(sandbox.path(file)).expect("mended");
+    }
+    sandbox.write(
+        ".claude/planwright.local.yml",
+        "stale_lock_threshold: 99999999999999m\n",
+    );
+    let _ = sandbox.shell(&format!("mkdir {LOCK}")).exits(0);
+    age(&sandbox, "2020-01-01");
+    let _ = verb("acquire").exits(1);
+}
+
+/// `contract/core.md §6.1` and the worked examples: what is refused, and where the lock is taken.
+#[test]
+fn where_the_verb_takes_the_lock() {
+    let sandbox = sandbox(&single());
+    let worktree = sandbox.root().join("worktree");
+    let _ = sandbox.git(&["worktree", "add", "--quiet", "--detach", worktree.as_str(), "HEAD"]);
+    let at = |directory: &camino::Utf8Path, arguments: &[&str]| {
+        sandbox.orchestrate_in(directory, &[&["plumbing", "orchestrate-lock"], arguments].concat())
+    };
+    let home = sandbox.repository();
+    std::os::unix::fs::symlink("specs/alpha", sandbox.path("linked")).expect("a link");
+    for (directory, path) in [
+        (home.clone(), "specs/alpha"),
+        (home.clone(), "specs/alpha/"),
+        (home.clone(), "linked"),
+        (home.join("specs"), "alpha"),
+        (home.join("specs/alpha"), "."),
+        (sandbox.root().to_path_buf(), "repository/specs/alpha"),
+        // The primary checkout's bundle is the one that has a lock.
+        (worktree.clone(), "specs/alpha"),
+    ] {
+        let output = at(&directory, &["acquire", path]).exits(0);
+        assert_eq!(output.text(), "", "{path}");
+        assert!(sandbox.path(LOCK).is_dir(), "{directory} {path}");
+        assert_eq!(at(&home, &["acquire", "specs/alpha"]).exit, 1);
+        let output = at(&directory, &["release", path]).exits(0);
+        assert_eq!(output.text(), "", "{path}");
+        assert!(!sandbox.path(LOCK).exists());
+    }
+    let outside = sandbox.root().join("desk/specs/alpha");
+    std::fs::create_dir_all(&outside).expect("made");
+    let before = orchestrate_e2e::listing::Listing::of(sandbox.root());
+    for arguments in [
+        &["acquire"][..],
+        &["acquire", "specs/alpha", "specs/alpha"],
+        &["break", "specs/alpha"],
+        &["", "specs/alpha"],
+        &["acquire", "specs/alpha/tasks.md"],
+        &["acquire", "specs"],
+        &["acquire", "specs/none"],
+        &["release", "specs/none"],
+        &["release", ""],
+        &["acquire", outside.as_str()],
+    ] {
+        let output = at(&home, arguments).exits(2);
+        assert_eq!(output.stdout, "", "{arguments:?}");
+    }
+    let changes = orchestrate_e2e::listing::Listing::of(sandbox.root()).changes_since(&before);
+    assert_eq!(changes, [""; 0]);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_refused_and_not_busy() {
+    let sandbox = sandbox(&single());
+    let Some(mounted) = read_only(&sandbox, &sandbox.path("specs")) else {
+        skipped("a read-only specs directory");
+        return;
+    };
+    assert_eq!(plumbing(&sandbox, "acquire"), 2);
+    assert_eq!(plumbing(&sandbox, "release"), 0);
+    drop(mounted);
+    assert_eq!(plumbing(&sandbox, "acquire"), 0);
 }

@@ -8,6 +8,7 @@ mod backends;
 mod base;
 mod bundles;
 mod clones;
+mod commit_messages;
 mod concurrency;
 mod config_commands;
 mod config_plumbing;

@@ -3,9 +3,11 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use camino::Utf8Path;
+use orchestrate_core::process::ProcessIdentity;
+use orchestrate_core::record::lock_owner::{LockKind, LockOwner};
 use orchestrate_e2e::sandbox::Sandbox;
-use orchestrate_e2e::surroundings::{ignores_modes, skipped};
-use orchestrate_host::clock;
+use orchestrate_e2e::surroundings::{ignores_modes, read_only, skipped};
+use orchestrate_host::{clock, identity};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::{check, sandbox, single, state_of};
@@ -229,5 +231,111 @@ fn the_tests_override_moves_the_bundles_marker_directory() {
         .exits(0);
     sandbox.wait_for_worker("alpha", "1");
     assert!(Utf8Path::new(&elsewhere).join("1").is_file());
-    assert!(!sandbox.path(HOMES[0]).exists());
+    assert!(HOMES.iter().all(|home| !sandbox.path(home).exists()), "the only one");
+    let marker = |verb: &str| {
+        let arguments = ["plumbing", "orchestrate-marker", verb, "specs/alpha", "1"];
+        sandbox.orchestrate_with(&sandbox.repository(), &arguments, &variables)
+    };
+    let _ = marker("clear").exits(0);
+    assert!(!elsewhere.join("1").exists());
+    let _ = marker("write").exits(0);
+    assert!(elsewhere.join("1").is_file());
+    assert!(HOMES.iter().all(|home| !sandbox.path(home).exists()));
+    // What stands in the homes themselves says nothing then.
+    let _ = marker("clear").exits(0);
+    sandbox.write(&format!("{}/1", HOMES[1]), "garbage");
+    let output = sandbox.orchestrate_with(&sandbox.repository(), &["status", "alpha"], &variables);
+    assert!(output.stdout.contains("ready"), "{output}");
+}
+
+fn marker(sandbox: &Sandbox, verb: &str, tasks: &[&str]) -> i32 {
+    let fixed = ["plumbing", "orchestrate-marker", verb, "specs/alpha"];
+    sandbox.orchestrate(&[&fixed[..], tasks].concat()).exit
+}
+
+#[test]
+fn a_marker_is_private_and_says_when() {
+    let sandbox = sandbox(&single());
+    let before = clock::now().seconds();
+    let output = sandbox
+        .orchestrate(&["plumbing", "orchestrate-marker", "write", "specs/alpha", "1", "2.5"])
+        .exits(0);
+    assert_eq!(output.text(), "");
+    for path in HOMES
+        .iter()
+        .flat_map(|home| ["1", "2.5"].map(|task| sandbox.path(home).join(task)))
+    {
+        let text = std::fs::read_to_string(&path).expect("a marker");
+        let seconds: i64 = text.strip_suffix('\n').expect("a line").parse().expect("seconds");
+        assert!((before..=clock::now().seconds()).contains(&seconds), "{path}");
+        let mode = std::fs::metadata(&path).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{path}");
+    }
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+}
+
+/// A script gives up what it could not dispatch, inside the window that it opened with the verb or with `mkdir`.
+#[test]
+fn markers_are_cleared_under_a_scripts_own_lock() {
+    let lock = "specs/alpha/.orchestrate.lock";
+    let sandbox = sandbox(&single());
+    for open in [
+        "orchestrate plumbing orchestrate-lock acquire specs/alpha",
+        "mkdir specs/alpha/.orchestrate.lock",
+    ] {
+        let _ = sandbox.shell(open).exits(0);
+        assert_eq!(marker(&sandbox, "write", &["1"]), 0);
+        assert_eq!(marker(&sandbox, "clear", &["1"]), 0, "{open}");
+        assert!(HOMES.iter().all(|home| !sandbox.path(home).join("1").exists()));
+        assert!(sandbox.path(lock).is_dir(), "the lock is the script's");
+        let _ = sandbox
+            .shell("orchestrate plumbing orchestrate-lock release specs/alpha")
+            .exits(0);
+        assert!(!sandbox.path(lock).exists());
+    }
+    // Not in the window of a tower: of this machine's it is told by the kernel, of another's by its name.
+    let process = ProcessIdentity {
+        host: "elsewhere".to_owned(),
+        ..identity::current().expect("this process")
+    };
+    let nonce = orchestrate_core::identifier::Nonce::from_bytes([7; 16]);
+    let owner = LockOwner::new(LockKind::Process, process, nonce).render();
+    std::fs::create_dir(sandbox.path(lock)).expect("a lock");
+    std::fs::write(sandbox.path(lock).join("owner"), owner).expect("an owner");
+    assert_eq!(marker(&sandbox, "write", &["1"]), 0);
+    assert_eq!(marker(&sandbox, "clear", &["1"]), 2);
+    assert!(sandbox.path(HOMES[0]).join("1").exists());
+}
+
+#[test]
+fn a_home_that_cannot_be_written() {
+    let sandbox = sandbox(&single());
+    assert_eq!(marker(&sandbox, "write", &["1"]), 0);
+    let shared = sandbox.path(HOMES[1]);
+    let bundle = sandbox.path(HOMES[0]);
+    for home in [&bundle, &shared] {
+        std::fs::write(home.join("1"), "1700000000\n").expect("an older one");
+    }
+    {
+        let Some(_mounted) = read_only(&sandbox, &bundle) else {
+            skipped("a read-only directory of markers");
+            return;
+        };
+        assert_eq!(marker(&sandbox, "write", &["1", "2"]), 2);
+        assert_eq!(
+            std::fs::read_to_string(shared.join("1")).expect("there"),
+            "1700000000\n",
+            "put back"
+        );
+        assert!(!shared.join("2").exists() && !bundle.join("2").exists());
+        assert_eq!(marker(&sandbox, "clear", &["1"]), 2);
+    }
+    let _mounted = read_only(&sandbox, &shared).expect("as before");
+    let arguments = ["plumbing", "orchestrate-marker", "write", "specs/alpha", "1", "2"];
+    let output = sandbox.orchestrate(&arguments).exits(0);
+    assert!(
+        output.stderr.contains("warning: linked worktrees do not see"),
+        "{output}"
+    );
+    assert!(bundle.join("2").is_file());
 }

@@ -2,7 +2,7 @@
 
 use orchestrate_testkit::bundle::BundleFixture;
 
-use crate::{alpha, check, sandbox};
+use crate::{alpha, check, sandbox, single};
 
 /// Verifies REQ-C4.1.
 #[test]
@@ -124,4 +124,43 @@ fn a_spec_whose_sign_off_does_not_hold_has_no_next_task() {
         .json();
     assert!(value["closed"].is_string() && value["remedy"].is_string(), "{value}");
     let _ = sandbox.orchestrate(&["alpha"]).exits(4);
+}
+
+/// A person is asked whether somebody works on it: a process in its worktree is the answer.
+#[test]
+fn who_works_in_the_worktree_of_a_held_unit_is_named() {
+    let sandbox = sandbox(&single());
+    sandbox.act("1", "exit 0");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0);
+    sandbox.wait_for_worker("alpha", "1");
+    let worktree = sandbox.path(".claude/worktrees/alpha-task-1");
+    let inside = sandbox.start_program("tail", &worktree, &["-f", "/dev/null"]);
+    // Where lines break depends on the length of the process's id.
+    for columns in ["100", "40"] {
+        let output = sandbox.orchestrate_with(&sandbox.repository(), &["status", "alpha"], &[("COLUMNS", columns)]);
+        let text = output.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = format!(
+            "held processes still run in its worktree: pid {} (tail); its worker ended and left no commit on its branch \
+             (exit 0), ",
+            inside.pid()
+        );
+        assert!(text.contains(&said), "{output}");
+        let hint = "→ let them end, or end them; then look at .git/orchestrate/logs/alpha-task-1.log, then let it be \
+                    dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 1";
+        assert!(text.contains(hint), "{output}");
+        let width: usize = columns.parse().expect("a number");
+        let too_wide = output.stdout.lines().filter(|line| line.chars().count() > width);
+        assert!(too_wide.into_iter().all(|line| !line.trim().contains(' ')), "{output}");
+    }
+    let value = sandbox
+        .orchestrate(&["status", "alpha", "--format", "json"])
+        .exits(0)
+        .json();
+    assert_eq!(
+        value["tasks"][0]["occupants"][0],
+        format!("pid {} (tail)", inside.pid())
+    );
+    inside.kill();
+    let output = sandbox.orchestrate(&["status", "alpha"]).exits(0);
+    assert!(!output.stdout.contains("processes still run"), "{output}");
 }

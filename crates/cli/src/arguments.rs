@@ -358,6 +358,17 @@ pub(crate) enum Plumbing {
         #[arg(required = true)]
         tasks: Vec<String>,
     },
+    /// Check that the subjects of commits, or of lines on standard input, are conventional.
+    CheckCommitMsgs {
+        /// The most bytes that a subject may have.
+        #[arg(long, value_name = "N", value_parser = positive)]
+        max_length: Option<usize>,
+        /// Check where [pending-sign-off] stands: last in a commit's subject, nowhere in a pull request's title.
+        #[arg(long, value_enum, conflicts_with = "range")]
+        marker: Option<SubjectKind>,
+        #[command(flatten)]
+        source: SubjectSource,
+    },
     /// Check the structure of task lists.
     CheckLedger {
         /// The files; without any, the tasks.md of every bundle.
@@ -373,6 +384,12 @@ pub(crate) enum Plumbing {
     MigrateFormatVersion {
         /// The directory of all bundles, or of one; without it, all bundles of this repository.
         target: Option<Utf8PathBuf>,
+    },
+    /// Print the commit message on standard input with a trailer for each task.
+    PlanwrightCommitTrailers {
+        /// The tasks, as SPEC/ID.
+        #[arg(required = true, value_name = "SPEC/ID", allow_hyphen_values = true)]
+        references: Vec<String>,
     },
     /// Bring the stored placement and status of format version 1 up to date; without a verb, as a hook that reads which
     /// command was run.
@@ -448,6 +465,38 @@ pub(crate) enum OverlayLayer {
     RepoTracked,
     /// What one person has in one checkout.
     MachineLocal,
+}
+
+/// Where `check-commit-msgs` finds subjects.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct SubjectSource {
+    /// The commits: A..B, A...B, or one with all before it. Merges are left out.
+    pub(crate) range: Option<String>,
+    /// Read one subject from each line of standard input.
+    #[arg(long)]
+    pub(crate) stdin: bool,
+}
+
+/// What a subject on standard input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SubjectKind {
+    /// A commit's.
+    Subject,
+    /// A pull request's title.
+    Title,
+}
+
+/// Reads a number from 1.
+fn positive(text: &str) -> Result<usize, String> {
+    let number = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| text.parse().ok());
+    number
+        .flatten()
+        .filter(|number| *number > 0)
+        .ok_or_else(|| "not a whole number from 1".to_owned())
 }
 
 /// The verbs of `orchestrate-lock`.

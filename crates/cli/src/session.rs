@@ -6,7 +6,7 @@ use orchestrate_core::declaration::{Cohesion, Declarations, DeclaredBy, Preferen
 use orchestrate_core::fetch::FetchTerms;
 use orchestrate_core::identifier::{SpecId, UnitName, quoted};
 use orchestrate_core::world::World;
-use orchestrate_host::specs;
+use orchestrate_host::repository;
 use orchestrate_host::world::RealWorld;
 use orchestrate_spec::Status;
 use orchestrate_tower::fetch::FetchRequest;
@@ -116,7 +116,7 @@ impl Session {
         let spec = SpecId::parse(name).ok()?;
         // The bundle's own directory is not resolved: a link in its place is refused by name.
         let parent = parent.canonicalize_utf8().ok()?;
-        let here = specs::checkout_top(&self.directory).map(|top| top.join("specs"));
+        let here = repository::top_of(&self.directory).map(|top| top.join("specs"));
         let is_root = |root: &Utf8Path| root.canonicalize_utf8().is_ok_and(|root| root == parent);
         (is_root(&self.specs()) || here.is_some_and(|root| is_root(&root))).then_some(spec)
     }

@@ -1,11 +1,11 @@
 //! What is shown of a survey: one value for each task, which text and JSON are made from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::derive::{Answer, Finding, Row, TaskReport, TaskState, derive, pull_request_of};
 use orchestrate_core::evidence::{BaseSource, Evidence};
 use orchestrate_core::graph::TaskNode;
-use orchestrate_core::identifier::{CommitId, SpecId, TaskId};
+use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::plan::{IdleReason, NoDispatch, intend};
 use orchestrate_core::pull_request::{MergeManner, PullRequest, PullRequestState};
@@ -13,6 +13,7 @@ use orchestrate_core::select::Choice;
 use orchestrate_core::standing::{waits_for, word};
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::words::count;
+use orchestrate_core::world::World;
 use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, FormatVersion, Status};
 use orchestrate_tower::gate;
 use orchestrate_tower::preflight::{read_bundle, whole_bundle};
@@ -24,6 +25,9 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::session::Session;
 
+/// The word for a task that waits for a person.
+const HELD: &str = "held";
+
 /// A bundle, what is known of its tasks, and what a step would do.
 pub(crate) struct Look {
     pub(crate) bundle: Bundle,
@@ -34,6 +38,8 @@ pub(crate) struct Look {
     pub(crate) next: Option<Choice>,
     /// Why no task is dispatched at all, though one may be ready.
     pub(crate) stopped: Option<String>,
+    /// Who works in the worktrees of what is held for a person, where anybody does.
+    occupants: BTreeMap<TaskId, Vec<String>>,
 }
 
 /// Looks at everything that `status` and `why` show. Writes nothing.
@@ -70,12 +76,50 @@ pub(crate) fn look(session: &Session, spec: &SpecId) -> Result<Look, Failure> {
         }
     };
     Ok(Look {
+        occupants: occupants(&session.world, &survey),
         bundle,
         survey,
         closed,
         next,
         stopped,
     })
+}
+
+/// Returns who works in the worktrees of tasks that are held: nobody's lease tells of them, and what a person is asked to
+/// do depends on it.
+fn occupants(world: &dyn World, survey: &Survey) -> BTreeMap<TaskId, Vec<String>> {
+    let evidence = &survey.evidence;
+    let mut units: BTreeSet<Unit> = BTreeSet::new();
+    if let Observed::Known(records) = &evidence.records {
+        units.extend(records.keys().cloned());
+    }
+    if let Observed::Known(branches) = &evidence.branches {
+        units.extend(branches.by_unit.keys().cloned());
+    }
+    let mut found: BTreeMap<TaskId, Vec<String>> = BTreeMap::new();
+    for task in survey
+        .state
+        .tasks
+        .keys()
+        .filter(|task| word(&survey.state, task) == HELD)
+    {
+        let mut inside = Vec::new();
+        for unit in units.iter().filter(|unit| unit.contains(task)) {
+            let name = UnitName {
+                spec: evidence.spec.clone(),
+                unit: unit.clone(),
+            };
+            match world.occupants(&name) {
+                Observed::Known(processes) => inside.extend(processes),
+                Observed::Absent(_) => {}
+                Observed::Unknown(why) => inside.push(format!("cannot be told: {why}")),
+            }
+        }
+        if !inside.is_empty() {
+            found.insert(task.clone(), inside);
+        }
+    }
+    found
 }
 
 /// Returns the survey of a bundle of format version 1 as the next step leaves it, which first puts each block where the
@@ -122,6 +166,8 @@ pub(crate) struct TaskView {
     pub(crate) decided_by: Option<&'static str>,
     /// The commit that shows that it has landed.
     commit: Option<CommitId>,
+    /// The processes that work in its worktree although no worker holds it.
+    occupants: Vec<String>,
     /// A worker still lives, although the task has landed.
     worker_still_running: bool,
     dependencies: Vec<TaskId>,
@@ -143,19 +189,31 @@ pub(crate) fn task(look: &Look, node: &TaskNode, report: &TaskReport) -> TaskVie
         TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Ready => (None, Vec::new()),
     };
     let is_parked = state == "parked";
+    let occupants = look.occupants.get(&node.id).cloned().unwrap_or_default();
+    let mut detail = detail(survey, &node.id, report);
+    let mut hint = hint(&look.bundle.spec, &node.id, report);
+    if !occupants.is_empty() {
+        detail = format!(
+            "processes still run in its worktree: {}; {detail}",
+            occupants.join(", ")
+        );
+        let end = "let them end, or end them";
+        hint = Some(hint.map_or_else(|| end.to_owned(), |hint| format!("{end}; then {hint}")));
+    }
     TaskView {
         id: node.id.clone(),
         title: node.title.clone(),
         state,
-        detail: detail(survey, &node.id, report),
+        detail,
         at: report.at.filter(|_| !is_parked),
         age_seconds: report
             .at
             .filter(|_| !is_parked)
             .map(|at| survey.evidence.now.seconds_since(at)),
-        hint: hint(&look.bundle.spec, &node.id, report),
+        hint,
         decided_by: report.decided_by.map(Row::name),
         commit,
+        occupants,
         worker_still_running: report.worker_still_running,
         dependencies: node.dependencies.clone(),
         needs,

@@ -48,11 +48,13 @@ pub(crate) fn resolve_base(repository: &Repository, question: &BaseQuestion<'_>)
     let candidates = candidates(repository).map_err(git_fault)?;
     match candidates.as_slice() {
         [only] => named(repository, only.clone(), BaseSource::OnlyCandidate, operation, hint),
-        [] => Err(Fault::new(
-            operation,
-            "there is no branch named main, master or develop, and origin names none",
-        )
-        .with_hint(format!("commit something first, or {hint}"))),
+        [] => Err(lost_branches(repository, operation).unwrap_or_else(|| {
+            Fault::new(
+                operation,
+                "there is no branch named main, master or develop, and origin names none",
+            )
+            .with_hint(format!("commit something first, or {hint}"))
+        })),
         several => {
             let names: Vec<&str> = several.iter().map(BaseName::as_str).collect();
             Err(Fault::new(operation, format!("it could be any of {}", names.join(", "))).with_hint(hint))
@@ -85,8 +87,34 @@ fn named(
             counterpart,
             origin,
         }),
-        None => Err(Fault::new(operation, format!("there is no branch {name}, here or at origin")).with_hint(hint)),
+        None => Err(lost_branches(repository, operation).unwrap_or_else(|| {
+            Fault::new(operation, format!("there is no branch {name}, here or at origin")).with_hint(hint)
+        })),
     }
+}
+
+/// Returns why no branch is there where a crash emptied the file of packed ones, which git never leaves empty.
+fn lost_branches(repository: &Repository, operation: &str) -> Option<Fault> {
+    let packed = std::fs::metadata(repository.commondir().join("packed-refs")).ok()?;
+    if packed.len() > 0 {
+        return None;
+    }
+    let fault = Fault::new(
+        operation,
+        ".git/packed-refs is empty: the branches that it held are lost",
+    );
+    let last = repository
+        .reflog("HEAD")
+        .ok()
+        .and_then(|log| log.iter().next().map(|entry| entry.id_new()));
+    let head = repository.find_reference("HEAD").ok()?;
+    let hint = match (last, head.symbolic_target().ok().flatten()) {
+        (Some(commit), Some(branch)) => format!(
+            "the checkout was last at this commit: git update-ref {branch} {commit}; .git/logs/refs names the others"
+        ),
+        (_, _) => "fetch them, or copy the file from another clone".to_owned(),
+    };
+    Some(fault.with_hint(hint))
 }
 
 /// Returns the commit of the branch's remote-tracking counterpart, and whether it is origin's: its upstream, else origin's

@@ -23,6 +23,24 @@ pub(crate) fn fault(operation: &str, error: &Error) -> Fault {
     }
 }
 
+/// Returns the failure of an operation as the reason of an unknown.
+pub(crate) fn as_why(fault: &Fault) -> Why {
+    let why = Why::new(fault.to_string());
+    match &fault.hint {
+        Some(hint) => why.with_hint(hint.clone()),
+        None => why,
+    }
+}
+
+/// Returns a reason of ours as the failure of an operation.
+pub(crate) fn as_fault(operation: &str, why: Why) -> Fault {
+    let fault = Fault::new(operation, why.reason);
+    match why.hint {
+        Some(hint) => fault.with_hint(hint),
+        None => fault,
+    }
+}
+
 /// Returns a reason of ours as the error of a reading that goes through libgit2.
 pub(crate) fn of(why: &Why) -> Error {
     Error::from_str(&why.reason)

@@ -11,7 +11,7 @@ pub struct Layout {
     pub primary: Utf8PathBuf,
     /// The git common directory, physical.
     pub common: Utf8PathBuf,
-    /// `PLANWRIGHT_ORCH_STATE_DIR`: one marker directory for all bundles instead of the bundle's own.
+    /// `PLANWRIGHT_ORCH_STATE_DIR`: one marker directory for all bundles instead of every other.
     pub marker_override: Option<Utf8PathBuf>,
 }
 
@@ -27,9 +27,10 @@ impl Layout {
             Place::LockAside(spec, nonce) => specs.join(spec.as_str()).join(format!(".orchestrate.lock.old-{nonce}")),
             Place::OwnerIn(directory) => self.lock_directory(directory).join("owner"),
             Place::MarkerDirectory(spec, home) => match (home, &self.marker_override) {
-                (MarkerHome::Bundle, Some(directory)) => directory.clone(),
+                // It is the only directory then, whoever writes and reads.
+                (MarkerHome::Bundle | MarkerHome::Shared, Some(directory)) => directory.clone(),
                 (MarkerHome::Bundle, None) => specs.join(spec.as_str()).join(".orchestrate").join("markers"),
-                (MarkerHome::Shared, _) => self
+                (MarkerHome::Shared, None) => self
                     .common
                     .join("planwright")
                     .join("orchestrate")

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::repository::Repository;
+use crate::repository::{self, Repository};
 
 /// What was found at an overlay's path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,7 +168,7 @@ impl Repository {
     /// it leads to, is tracked, or that cannot be told. Such a file is the choice of whoever wrote the repository.
     #[must_use]
     pub fn may_track(&self, path: &Utf8Path) -> bool {
-        let Ok(primary) = git2::Repository::open(&self.layout.primary) else {
+        let Ok(primary) = repository::open_checkout("cannot read the index", &self.layout.primary) else {
             return true;
         };
         let Ok(index) = primary.index() else {

@@ -1,17 +1,18 @@
 //! Finding the repository, and the worktrees registered in it.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::UnitName;
-use orchestrate_core::observed::Why;
 use orchestrate_core::world::Fault;
 
+use crate::files;
+use crate::git_directories;
 use crate::git_error;
 use crate::layout::Layout;
 use crate::library;
-use crate::obstacle;
+use crate::worktree;
 
 /// A repository and where its files lie.
 pub struct Repository {
@@ -43,8 +44,7 @@ pub struct Registration {
 pub fn discover(start: &Utf8Path) -> Result<Repository, Fault> {
     library::set_up();
     let operation = "cannot open the repository";
-    refuse_special_files(operation, start)?;
-    let git = git2::Repository::discover(start).map_err(|error| open_fault(operation, start, &error))?;
+    let git = open(operation, start)?;
     let common = utf8(operation, git.commondir())?;
     let common = common
         .canonicalize_utf8()
@@ -60,44 +60,54 @@ pub fn discover(start: &Utf8Path) -> Result<Repository, Fault> {
     })
 }
 
-/// Refuses named pipes and the like where libgit2 reads a file when it opens a repository: it would wait on them for ever.
-fn refuse_special_files(operation: &str, start: &Utf8Path) -> Result<(), Fault> {
-    // Where there is no repository, opening it says so.
-    let Ok(directory) = git2::Repository::discover_path(start, std::iter::empty::<&str>()) else {
-        return Ok(());
-    };
-    let common = match fs::read_to_string(directory.join("commondir")) {
-        Ok(common) => directory.join(common.trim_end()),
-        Err(_) => directory,
-    };
-    let fault = |why: Why| {
-        let fault = Fault::new(operation, why.reason);
-        match why.hint {
-            Some(hint) => fault.with_hint(hint),
-            None => fault,
-        }
-    };
-    let files = [
-        "HEAD",
-        "config",
-        "packed-refs",
-        "shallow",
-        "info/grafts",
-        "refs/remotes/origin/HEAD",
-    ];
-    obstacle::refuse_special(&common, &files).map_err(fault)?;
-    // A HEAD that cannot be read is told by what reads it.
-    let head = fs::read_to_string(common.join("HEAD")).unwrap_or_default();
-    let branch: Vec<&str> = head.trim_end().strip_prefix("ref: ").into_iter().collect();
-    obstacle::refuse_special(&common, &branch).map_err(fault)
+/// Opens the repository that a directory belongs to.
+///
+/// # Errors
+/// When there is none, or it cannot be opened.
+pub(crate) fn open(operation: &str, start: &Utf8Path) -> Result<git2::Repository, Fault> {
+    open_if_any(operation, start)?.ok_or_else(|| {
+        Fault::new(operation, format!("{start} is in no git repository")).with_hint("run this inside a git repository")
+    })
+}
+
+/// Opens the repository that a directory belongs to, nothing where there is none: the one way to do so, since libgit2
+/// would wait for ever on a named pipe in the place of a file.
+///
+/// # Errors
+/// When it cannot be opened.
+pub(crate) fn open_if_any(operation: &str, start: &Utf8Path) -> Result<Option<git2::Repository>, Fault> {
+    refuse_special(operation, start)?;
+    match git2::Repository::discover(start) {
+        Ok(git) => Ok(Some(git)),
+        Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(open_fault(operation, &error)),
+    }
+}
+
+/// Opens the repository of a checkout, by its top directory; never one around it.
+///
+/// # Errors
+/// When it cannot be opened.
+pub(crate) fn open_checkout(operation: &str, top: &Utf8Path) -> Result<git2::Repository, Fault> {
+    refuse_special(operation, top)?;
+    git2::Repository::open(top).map_err(|error| open_fault(operation, &error))
+}
+
+/// Refuses named pipes and the like where git, or libgit2, reads a file of the repository around a directory.
+pub(crate) fn refuse_special(operation: &str, start: &Utf8Path) -> Result<(), Fault> {
+    library::set_up();
+    let found = git_directories::find(start).map_or(Ok(()), |found| found?.refuse_special());
+    found.map_err(|why| git_error::as_fault(operation, why))
 }
 
 /// Returns the top directory of the checkout that a directory lies in, as `git rev-parse --show-toplevel` prints it;
-/// none outside a checkout.
+/// none outside a checkout. Where git's own files cannot be read it is the directory that holds them.
 #[must_use]
 pub fn top_of(start: &Utf8Path) -> Option<Utf8PathBuf> {
-    let git = git2::Repository::discover(start).ok()?;
-    Utf8Path::from_path(git.workdir()?)?.canonicalize_utf8().ok()
+    match open("cannot open the repository", start) {
+        Ok(git) => Utf8Path::from_path(git.workdir()?)?.canonicalize_utf8().ok(),
+        Err(_) => git_directories::top_with_obstacle(start),
+    }
 }
 
 /// Returns the primary checkout, if it can be found from every worktree of the repository alike.
@@ -108,13 +118,13 @@ fn primary_of(git: &git2::Repository, common: &Utf8Path, operation: &str) -> Res
             .canonicalize_utf8()
             .map_err(|error| fault(error.to_string()))
     };
-    let opened = git2::Repository::open(common).map_err(|error| open_fault(operation, common, &error))?;
+    let opened = open_checkout(operation, common)?;
     let Some(of_common) = opened.workdir().filter(|_| !opened.is_bare()) else {
         return Err(fault(format!("{common} is a bare repository"))
             .with_hint("clone it, and step in the clone: a tower needs a primary checkout"));
     };
     let primary = canonical(of_common)?;
-    let seen_from_primary = git2::Repository::discover(&primary)
+    let seen_from_primary = open(operation, &primary)
         .ok()
         .and_then(|found| canonical(found.commondir()).ok());
     let is_primary = git.is_worktree()
@@ -136,11 +146,7 @@ fn utf8(operation: &str, path: &std::path::Path) -> Result<Utf8PathBuf, Fault> {
 }
 
 /// Returns why a repository cannot be opened, by name where it is of a kind that is not supported.
-pub(crate) fn open_fault(operation: &str, start: &Utf8Path, error: &git2::Error) -> Fault {
-    if error.code() == git2::ErrorCode::NotFound {
-        return Fault::new(operation, format!("{start} is in no git repository"))
-            .with_hint("run this inside a git repository");
-    }
+fn open_fault(operation: &str, error: &git2::Error) -> Fault {
     if error.code() == git2::ErrorCode::Owner {
         let path = quoted_in(error.message()).unwrap_or("<its path>");
         return Fault::new(operation, format!("{path} belongs to another user")).with_hint(format!(
@@ -189,6 +195,15 @@ fn quoted_in(message: &str) -> Option<&str> {
 }
 
 impl Repository {
+    /// Keeps what the tower writes out of `git status`, without touching a tracked file.
+    ///
+    /// # Errors
+    /// When git's list of such names cannot be written.
+    pub fn exclude_our_files(&self) -> Result<(), Fault> {
+        worktree::exclude_our_files(&self.layout)
+            .map_err(|error| files::disk_fault("cannot write .git/info/exclude".to_owned(), &error))
+    }
+
     /// Returns every worktree registered beside the primary checkout.
     ///
     /// # Errors
@@ -254,9 +269,9 @@ fn registration_in(git_directory: &Utf8Path) -> std::io::Result<Option<Registrat
 }
 
 fn read_optional(path: &Utf8Path) -> std::io::Result<Option<String>> {
-    match fs::read(path) {
+    match files::read_named(path) {
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(error),
+        Err(error) => Err(io::Error::new(error.kind(), format!("{path}: {error}"))),
     }
 }

@@ -17,7 +17,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::git::blob_at;
 use crate::git_error;
 use crate::promised;
-use crate::repository::open_fault;
+use crate::repository;
 
 /// What stands where a bundle's file belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,14 +121,6 @@ pub fn children(directory: &Utf8Path) -> io::Result<Vec<Child>> {
     Ok(found)
 }
 
-/// Returns the top of the checkout that a directory lies in; nothing outside of every checkout.
-#[must_use]
-pub fn checkout_top(directory: &Utf8Path) -> Option<Utf8PathBuf> {
-    let repository = git2::Repository::discover(directory).ok()?;
-    let top = Utf8PathBuf::from_path_buf(repository.workdir()?.to_path_buf()).ok()?;
-    top.canonicalize_utf8().ok()
-}
-
 /// An earlier state that bundles are compared with: the tree of one commit (`contract/core.md §2.4`).
 pub struct Baseline {
     repository: git2::Repository,
@@ -145,10 +137,8 @@ impl Baseline {
     /// When that cannot be told: the repository cannot be opened.
     pub fn find(directory: &Utf8Path, reference: &str, program: Option<&Utf8Path>) -> Result<Option<Self>, Fault> {
         let fault = |error: git2::Error| git_error::fault(&format!("cannot look for {reference}"), &error);
-        let repository = match git2::Repository::discover(directory) {
-            Ok(repository) => repository,
-            Err(error) if error.code() == ErrorCode::NotFound => return Ok(None),
-            Err(error) => return Err(open_fault(&format!("cannot look for {reference}"), directory, &error)),
+        let Some(repository) = repository::open_if_any(&format!("cannot look for {reference}"), directory)? else {
+            return Ok(None);
         };
         let top = repository.workdir().and_then(|top| top.canonicalize().ok());
         let Some(top) = top.and_then(|top| Utf8PathBuf::from_path_buf(top).ok()) else {

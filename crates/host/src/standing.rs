@@ -10,7 +10,7 @@ use orchestrate_core::place::BundleFile;
 use orchestrate_core::world::Fault;
 
 use crate::git_error;
-use crate::repository::Repository;
+use crate::repository::{self, Repository};
 
 /// The checkout that a person works in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Repository {
     /// When HEAD cannot be read.
     pub fn standing(&self) -> Result<Standing, Fault> {
         let fault = |error: git2::Error| git_error::fault("cannot read HEAD", &error);
-        let primary = git2::Repository::open(&self.layout.primary).map_err(fault)?;
+        let primary = repository::open_checkout("cannot read HEAD", &self.layout.primary)?;
         let head = primary.find_reference("HEAD").map_err(fault)?;
         let linked = self.git.workdir().filter(|_| self.git.is_worktree());
         Ok(Standing {
@@ -42,13 +42,12 @@ impl Repository {
 
     /// Returns the commit at HEAD of the primary checkout; absent when nothing is committed yet.
     pub fn head(&self) -> Observed<CommitId> {
-        let head = || {
-            git2::Repository::open(&self.layout.primary)?
-                .head()?
-                .peel_to_commit()
-                .map(|commit| commit.id())
+        let primary = match repository::open_checkout("cannot read HEAD", &self.layout.primary) {
+            Ok(primary) => primary,
+            Err(fault) => return Observed::Unknown(git_error::as_why(&fault)),
         };
-        match head() {
+        let head = primary.head().and_then(|head| head.peel_to_commit());
+        match head.map(|commit| commit.id()) {
             Ok(id) => known(id),
             Err(error) if matches!(error.code(), ErrorCode::UnbornBranch | ErrorCode::NotFound) => {
                 Observed::Absent(Why::new("nothing is committed yet"))

@@ -16,7 +16,7 @@ use crate::files::{create_directory_at, disk_fault, refuse_links, rename_no_repl
 use crate::git;
 use crate::git_error;
 use crate::layout::Layout;
-use crate::repository::{Registration, Repository};
+use crate::repository::{self, Registration, Repository};
 
 /// What our `locked` files begin with; a lock with another reason is a person's and stays.
 pub(crate) const LOCK_REASON: &str = "orchestrate: checkout not complete";
@@ -158,8 +158,12 @@ fn directory_state(path: &Utf8Path) -> io::Result<WorktreeDirectory> {
 
 /// Returns a few uncommitted or untracked paths, or the operation that the worktree is in the middle of.
 fn changes(path: &Utf8Path) -> Observed<Vec<String>> {
+    let operation = format!("cannot read the status of {path}");
+    let worktree = match repository::open_checkout(&operation, path) {
+        Ok(worktree) => worktree,
+        Err(fault) => return Observed::Unknown(git_error::as_why(&fault)),
+    };
     let looked = || {
-        let worktree = git2::Repository::open(path)?;
         if worktree.state() != git2::RepositoryState::Clean {
             return Ok(vec![format!("an unfinished operation ({:?})", worktree.state())]);
         }
@@ -176,7 +180,7 @@ fn changes(path: &Utf8Path) -> Observed<Vec<String>> {
             .collect())
     };
     looked().map_or_else(
-        |error: git2::Error| Observed::Unknown(git_error::why(&format!("cannot read the status of {path}"), &error)),
+        |error: git2::Error| Observed::Unknown(git_error::why(&operation, &error)),
         Observed::Known,
     )
 }

@@ -1,6 +1,7 @@
-//! Giving units up: the claims on them go, so that nothing holds them but what is durable elsewhere.
+//! Claiming units from outside a step, and giving them up: the claims on them go, so that nothing holds them but what is
+//! durable elsewhere.
 //!
-//! A person's act, under the bundle's lock: the plumbing's `orchestrate-marker clear`, and `unpark` of what was reverted.
+//! A person's act, or a script's: the plumbing's `orchestrate-marker`, and `unpark` of what was reverted.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +9,8 @@ use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::orphan::suspects;
 use orchestrate_core::place::{MarkerHome, Place};
-use orchestrate_core::record::redo;
-use orchestrate_core::world::{Fault, World};
+use orchestrate_core::record::{marker, redo};
+use orchestrate_core::world::{Fault, Reading, World};
 use orchestrate_spec::Bundle;
 
 use crate::step::{StepRequest, Survey, survey};
@@ -23,6 +24,66 @@ pub fn markers(spec: &SpecId, tasks: &[TaskId]) -> Vec<Place> {
             .map(move |task| Place::Marker(spec.clone(), task.clone(), home))
     };
     MarkerHome::ALL.into_iter().flat_map(of).collect()
+}
+
+/// Writes markers of now for the tasks into both homes, or none: where the bundle's own home cannot be written, those that
+/// were written before are put back as they were. Returns why the shared home was not written, if it was not: other
+/// worktrees then see less, and nobody else does (`contract/later.md §15`).
+///
+/// # Errors
+/// When anything but a file stands at one of the places, or the bundle's home cannot be written.
+pub fn write(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<Option<Fault>, Fault> {
+    let mut earlier: Vec<(Place, Option<Vec<u8>>)> = Vec::new();
+    for place in markers(spec, tasks) {
+        match world.read(&place) {
+            Reading::Absent => earlier.push((place, None)),
+            Reading::File { bytes, .. } => earlier.push((place, Some(bytes))),
+            Reading::Directory { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
+                return Err(Fault::new(
+                    format!("cannot write {place}"),
+                    "something that is no marker stands there",
+                )
+                .with_hint("look at it and move it away; no marker was written"));
+            }
+        }
+    }
+    let bytes = marker::render(world.now());
+    let shared = write_home(world, spec, tasks, MarkerHome::Shared, &bytes).err();
+    if let Err(fault) = write_home(world, spec, tasks, MarkerHome::Bundle, &bytes) {
+        let mut left = None;
+        for (place, before) in earlier {
+            if let Err(fault) = put_back(world, &place, before.as_deref()) {
+                left.get_or_insert(fault);
+            }
+        }
+        return Err(match left {
+            None => fault,
+            Some(more) => fault.with_hint(format!("some markers are written all the same: {more}")),
+        });
+    }
+    Ok(shared)
+}
+
+fn put_back(world: &mut dyn World, place: &Place, before: Option<&[u8]>) -> Result<(), Fault> {
+    match (world.read(place), before) {
+        (Reading::Absent, None) => Ok(()),
+        (Reading::File { bytes, .. }, Some(before)) if bytes == before => Ok(()),
+        (_, Some(before)) => world.write(place, before),
+        (_, None) => world.remove(place),
+    }
+}
+
+fn write_home(
+    world: &mut dyn World,
+    spec: &SpecId,
+    tasks: &[TaskId],
+    home: MarkerHome,
+    bytes: &[u8],
+) -> Result<(), Fault> {
+    world.create_directory(&Place::MarkerDirectory(spec.clone(), home))?;
+    tasks
+        .iter()
+        .try_for_each(|task| world.write(&Place::Marker(spec.clone(), task.clone(), home), bytes))
 }
 
 /// Gives the units up: their markers and our own records go, so that nothing claims them any more. A worker that

@@ -7,7 +7,7 @@
 use std::marker::PhantomData;
 
 use orchestrate_core::identifier::{Nonce, SpecId};
-use orchestrate_core::observed::Why;
+use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{LockDirectory, Place};
 use orchestrate_core::record::lock_owner::{LockKind, LockOwner};
 use orchestrate_core::time::Timestamp;
@@ -89,6 +89,37 @@ pub fn with<T>(
     result
 }
 
+/// Runs the body while no tower is in the bundle's window, without the lock: for acts that the reference's scripts do
+/// without it, or while they hold it.
+///
+/// # Errors
+/// When a tower is in the window, or that could not be asked for.
+pub fn beside<T>(
+    world: &mut dyn World,
+    spec: &SpecId,
+    body: impl FnOnce(&mut dyn World) -> T,
+) -> Result<T, LockRefusal> {
+    if world.enter_window(spec)? == Race::Lost {
+        return Err(LockRefusal::Busy(Why::new("a tower is in the dispatch window")));
+    }
+    let here = world.identity().host;
+    // The window lock reaches one machine only; what stays of a killed tower of this one keeps nobody out.
+    let result = match look(world, spec) {
+        Seen::Lock {
+            owner: Owner::Ours(owner),
+            ..
+        } if owner.kind == LockKind::Process && owner.process.host != here => {
+            Err(LockRefusal::Busy(Why::new(format!(
+                "a tower on another machine is in the dispatch window: {}",
+                owner.process
+            ))))
+        }
+        Seen::Lock { .. } | Seen::Free | Seen::Strange(_) => Ok(body(world)),
+    };
+    world.leave_window(spec);
+    result
+}
+
 /// Takes the lock and leaves it taken when the process ends: the plumbing verb `orchestrate-lock acquire`.
 ///
 /// # Errors
@@ -103,7 +134,8 @@ pub fn acquire_detached(world: &mut dyn World, spec: &SpecId, stale_lock_minutes
 }
 
 /// Releases a lock that no living process owns: the plumbing verb `orchestrate-lock release`. One that a process
-/// holds is left alone, as is anything that is no lock of ours or the reference's (law L6).
+/// holds is left alone, as is anything that is no lock of ours or the reference's (law L6), and a directory that holds
+/// anything else (`contract/core.md §6.1`).
 ///
 /// # Errors
 /// When the lock cannot be removed.
@@ -113,6 +145,7 @@ pub fn release_detached(world: &mut dyn World, spec: &SpecId) -> Result<(), Faul
             owner: Owner::Ours(owner),
             ..
         } if owner.kind == LockKind::Process => Ok(()),
+        Seen::Lock { .. } if holds_more(world, &LockDirectory::Published(spec.clone())) => Ok(()),
         Seen::Lock { owner, modified } => move_aside_and_remove(world, spec, &Expected { owner, modified }).map(|_| ()),
         Seen::Free | Seen::Strange(_) => Ok(()),
     }
@@ -154,6 +187,15 @@ fn owner_of(world: &dyn World, directory: &LockDirectory) -> Owner {
         Reading::File { bytes, .. } => LockOwner::parse(&bytes).map_or(Owner::Bare, Owner::Ours),
         Reading::Absent | Reading::Directory { .. } | Reading::Symlink | Reading::Special => Owner::Bare,
         Reading::Unreadable(why) => Owner::Unknown(why),
+    }
+}
+
+/// Returns whether a lock's directory holds, or may hold, anything but its owner: then it is not ours to empty.
+fn holds_more(world: &dyn World, directory: &LockDirectory) -> bool {
+    match world.list(&directory.place()) {
+        Observed::Known(names) => names.iter().any(|name| name != "owner"),
+        Observed::Absent(_) => false,
+        Observed::Unknown(_) => true,
     }
 }
 
@@ -333,6 +375,10 @@ fn move_aside_and_remove(world: &mut dyn World, spec: &SpecId, expected: &Expect
             )),
         };
     }
-    world.remove(&aside.place())?;
-    Ok(Race::Won)
+    match world.remove(&aside.place()) {
+        Ok(()) => Ok(Race::Won),
+        // It is out of the way, and what somebody put into it stays there (law L5).
+        Err(_) if holds_more(world, &aside) => Ok(Race::Won),
+        Err(fault) => Err(fault),
+    }
 }

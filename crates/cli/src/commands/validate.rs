@@ -4,7 +4,7 @@ use camino::Utf8Path;
 use orchestrate_core::exit;
 use orchestrate_core::identifier::{SpecId, printable};
 use orchestrate_core::words::count;
-use orchestrate_host::specs;
+use orchestrate_host::repository;
 use orchestrate_spec::with_excerpts;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(crate) fn run(
     environment: &Environment,
     printer: &mut Printer,
 ) -> Result<u8, Failure> {
-    let top = specs::checkout_top(&environment.directory).unwrap_or_else(|| environment.directory.clone());
+    let top = repository::top_of(&environment.directory).unwrap_or_else(|| environment.directory.clone());
     let root = top.join("specs");
     let targets = if targets.is_empty() {
         vec![default_target(&root, &environment.directory)?]

@@ -4,17 +4,17 @@ use camino::Utf8Path;
 use orchestrate_core::evidence::Lease;
 use orchestrate_core::identifier::{SpecId, TaskId, Unit};
 use orchestrate_core::observed::Observed;
-use orchestrate_core::place::{MarkerHome, Place};
-use orchestrate_core::record::marker;
-use orchestrate_core::world::{Fault, Reading, World};
-use orchestrate_tower::claims::{clear, markers};
+use orchestrate_core::world::{Fault, World};
+use orchestrate_tower::claims;
 use orchestrate_tower::lock::{self, LockRefusal};
 
-use super::{FAIL_CLOSED, open};
+use super::{FAIL_CLOSED, exclude_our_files, open_world};
 use crate::arguments::MarkerVerb;
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::printer::Printer;
+
+const VERB: &str = "orchestrate-marker";
 
 pub(crate) fn run(
     verb: MarkerVerb,
@@ -26,55 +26,31 @@ pub(crate) fn run(
     let refuse = |failure: Failure| failure.with_exit(FAIL_CLOSED);
     let tasks: Vec<TaskId> = tasks
         .iter()
-        .map(|task| {
-            TaskId::parse(task).map_err(|error| refuse(Failure::failed(format!("orchestrate-marker: {error}"))))
-        })
+        .map(|task| TaskId::parse(task).map_err(|error| refuse(Failure::failed(format!("{VERB}: {error}")))))
         .collect::<Result<_, _>>()?;
-    let (mut session, spec) = open(directory, environment, printer)?;
-    let result = match verb {
-        MarkerVerb::Write => write(&mut session.world, &spec, &tasks),
-        MarkerVerb::Clear => {
-            let stale_minutes = session.settings.stale_lock_threshold.value.seconds() / 60;
-            let cleared = lock::with(&mut session.world, &spec, stale_minutes, |world, _| {
-                clear(world, &spec, &tasks)
-            });
-            match cleared {
-                Ok(released) => released.value,
+    let (mut world, spec) = open_world(directory, environment)?;
+    let result =
+        match verb {
+            MarkerVerb::Write => claims::write(&mut world, &spec, &tasks).map(|shared| {
+                exclude_our_files(&world, VERB, printer);
+                if let Some(fault) = shared {
+                    printer.talk(&format!(
+                        "{VERB}: warning: linked worktrees do not see the markers: {fault}"
+                    ));
+                }
+            }),
+            // A script that holds the lock gives up what it could not dispatch.
+            MarkerVerb::Clear => match lock::beside(&mut world, &spec, |world| claims::clear(world, &spec, &tasks)) {
+                Ok(cleared) => cleared,
                 Err(LockRefusal::Fault(fault)) => Err(fault),
                 Err(LockRefusal::Busy(why)) => Err(Fault::new("cannot clear while a tower is at work", why.reason)
                     .with_hint("clear again in a moment")),
-            }
-        }
-    };
-    for worker in living_workers(&session.world, &spec, &tasks) {
-        printer.talk(&format!(
-            "orchestrate-marker: note: {worker}; the unit stays with it until it ends"
-        ));
+            },
+        };
+    for worker in living_workers(&world, &spec, &tasks) {
+        printer.talk(&format!("{VERB}: note: {worker}; the unit stays with it until it ends"));
     }
     result.map(|()| 0).map_err(|fault| refuse(fault.into()))
-}
-
-/// Writes all or, when anything but a file stands at one of the places, none.
-fn write(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(), Fault> {
-    for place in markers(spec, tasks) {
-        match world.read(&place) {
-            Reading::Absent | Reading::File { .. } => {}
-            Reading::Directory { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
-                return Err(Fault::new(
-                    format!("cannot write {place}"),
-                    "something that is no marker stands there",
-                )
-                .with_hint("look at it and move it away; no marker was written"));
-            }
-        }
-    }
-    for home in MarkerHome::ALL {
-        world.create_directory(&Place::MarkerDirectory(spec.clone(), home))?;
-    }
-    let bytes = marker::render(world.now());
-    markers(spec, tasks)
-        .iter()
-        .try_for_each(|place| world.write(place, &bytes))
 }
 
 /// Returns the workers that live all the same, in words.

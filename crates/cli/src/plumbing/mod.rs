@@ -3,6 +3,8 @@
 
 mod anchor;
 mod catalog;
+mod commit_messages;
+mod commit_trailers;
 mod config_get;
 mod config_knob;
 mod dispatch_fetch;
@@ -22,8 +24,11 @@ mod spec_validate;
 mod state;
 mod tasks_pr_sync;
 
-use camino::Utf8Path;
+use std::io::Read as _;
+
+use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::SpecId;
+use orchestrate_host::world::RealWorld;
 
 use crate::arguments::Plumbing;
 use crate::environment::Environment;
@@ -36,6 +41,7 @@ const FAIL_CLOSED: u8 = 2;
 
 /// The verbs that are scripts of the reference; each has a shim in `scripts/`.
 const NAMES: &[&str] = &[
+    "check-commit-msgs",
     "check-ledger",
     "config-get",
     "dispatch-fetch",
@@ -45,6 +51,7 @@ const NAMES: &[&str] = &[
     "orchestrate-marker",
     "orchestrate-select",
     "orchestrate-state",
+    "planwright-commit-trailers",
     "resolve-catalog",
     "resolve-config-knob",
     "resolve-overlay-root",
@@ -93,6 +100,12 @@ pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Print
             tasks,
         } => marker::run(verb, &spec_directory, &tasks, environment, printer),
         Plumbing::FleetFence { verb } => fleet_fence::run(&verb, environment, printer),
+        Plumbing::CheckCommitMsgs {
+            max_length,
+            marker,
+            source,
+        } => commit_messages::run(max_length, &source, marker, environment, printer),
+        Plumbing::PlanwrightCommitTrailers { references } => commit_trailers::run(&references, environment, printer),
         Plumbing::CheckLedger { files } => ledger::run(&files, environment, printer),
         Plumbing::MigrateFormatVersion { target } => migrate::run(target.as_deref(), environment, printer),
         Plumbing::SpecAnchor { spec_directory } => anchor::run(&spec_directory, environment, printer),
@@ -125,40 +138,78 @@ pub(crate) fn run(verb: Plumbing, environment: &Environment, printer: &mut Print
     }
 }
 
-/// Opens the repository of a bundle's directory and returns the bundle's name.
-///
-/// The directory is followed to where it really lies, and has to lie directly under a directory named `specs`.
+/// Returns what stands on standard input, for verbs that read a text there: at most 16 MiB, and no NUL byte, which no
+/// commit message can hold.
+fn standard_input() -> Result<Vec<u8>, String> {
+    const LARGEST: u64 = 16 * 1024 * 1024;
+    let mut text = Vec::new();
+    let read = std::io::stdin().lock().take(LARGEST + 1).read_to_end(&mut text);
+    let length = read.map_err(|error| format!("cannot read standard input: {error}"))?;
+    if u64::try_from(length).map_or(true, |length| length > LARGEST) {
+        return Err(format!("standard input has more than {LARGEST} bytes"));
+    }
+    if text.contains(&0) {
+        return Err("standard input holds a NUL byte".to_owned());
+    }
+    Ok(text)
+}
+
+/// Opens the repository of a bundle's directory, reads its settings, and returns the bundle's name.
 fn open(directory: &Utf8Path, environment: &Environment, printer: &mut Printer) -> Result<(Session, SpecId), Failure> {
-    let refuse = |message: String| Failure::failed(message).with_exit(FAIL_CLOSED);
+    let (physical, spec) = bundle_at(directory, environment)?;
+    let session = Session::open(environment, &physical, printer).map_err(|failure| failure.with_exit(FAIL_CLOSED))?;
+    refuse_deeper(&session.world, &physical, &spec)?;
+    Ok((session, spec))
+}
+
+/// As [`open`], for verbs that do their job whatever the configuration says.
+fn open_world(directory: &Utf8Path, environment: &Environment) -> Result<(RealWorld, SpecId), Failure> {
+    let (physical, spec) = bundle_at(directory, environment)?;
+    let world = RealWorld::open(&physical, environment.world_settings())
+        .map_err(|fault| Failure::from(fault).with_exit(FAIL_CLOSED))?;
+    refuse_deeper(&world, &physical, &spec)?;
+    Ok((world, spec))
+}
+
+/// Keeps what a verb writes into a bundle's directory out of `git status`. Where that fails the verb does its job.
+fn exclude_our_files(world: &RealWorld, verb: &str, printer: &mut Printer) {
+    if let Err(fault) = world.repository().exclude_our_files() {
+        printer.talk(&format!("{verb}: warning: {fault}"));
+    }
+}
+
+fn refused(message: String) -> Failure {
+    Failure::failed(message).with_exit(FAIL_CLOSED)
+}
+
+/// Returns where a bundle's directory really lies, and its name. It has to lie directly under a directory named `specs`.
+fn bundle_at(directory: &Utf8Path, environment: &Environment) -> Result<(Utf8PathBuf, SpecId), Failure> {
     let physical = environment
         .absolute(directory)
         .canonicalize_utf8()
-        .map_err(|error| refuse(format!("cannot open the bundle's directory: {error}")))?;
+        .map_err(|error| refused(format!("cannot open the bundle's directory: {error}")))?;
     if !physical.is_dir() {
-        return Err(refuse("the bundle's directory is no directory".to_owned()));
+        return Err(refused("the bundle's directory is no directory".to_owned()));
     }
     let spec = physical
         .file_name()
         .and_then(|name| SpecId::parse(name).ok())
-        .ok_or_else(|| refuse("the directory's name is no spec name".to_owned()))?;
+        .ok_or_else(|| refused("the directory's name is no spec name".to_owned()))?;
     if physical.parent().and_then(Utf8Path::file_name) != Some("specs") {
-        return Err(refuse(format!(
+        return Err(refused(format!(
             "{spec} does not lie directly under a directory named specs"
         )));
     }
-    let session = Session::open(environment, &physical, printer).map_err(|failure| failure.with_exit(FAIL_CLOSED))?;
-    // Another `specs` deeper in the checkout is not where bundles are: the one at the top must not be taken for it.
-    let top = session
-        .world
-        .repository()
-        .git
-        .workdir()
-        .and_then(|top| top.canonicalize().ok());
-    let is_at_top = top.is_some_and(|top| physical == top.join("specs").join(spec.as_str()));
-    if is_at_top {
-        Ok((session, spec))
+    Ok((physical, spec))
+}
+
+/// Another `specs` deeper in the checkout is not where bundles are: the one at the top must not be taken for it.
+fn refuse_deeper(world: &RealWorld, physical: &Utf8Path, spec: &SpecId) -> Result<(), Failure> {
+    let top = world.repository().git.workdir().and_then(|top| top.canonicalize().ok());
+    if top.is_some_and(|top| physical == top.join("specs").join(spec.as_str())) {
+        Ok(())
     } else {
-        Err(refuse(format!(
+        Err(refused(format!(
             "{spec} does not lie in the specs directory at the top of its checkout"
         )))
     }
