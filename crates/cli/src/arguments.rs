@@ -1,12 +1,14 @@
 //! The command line's grammar. Plain data: nothing is looked up or decided here.
 
 mod fence;
+mod subjects;
 
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use orchestrate_core::graph::ParkingPlace;
 
 pub(crate) use fence::{FenceFeedback, FencePlace, FenceSweeper, FenceVerb};
+pub(crate) use subjects::{SubjectKind, SubjectSource};
 
 /// A stateless, disposable control tower for coding agents.
 ///
@@ -361,7 +363,7 @@ pub(crate) enum Plumbing {
     /// Check that the subjects of commits, or of lines on standard input, are conventional.
     CheckCommitMsgs {
         /// The most bytes that a subject may have.
-        #[arg(long, value_name = "N", value_parser = positive)]
+        #[arg(long, value_name = "N", value_parser = subjects::positive)]
         max_length: Option<usize>,
         /// Check where [pending-sign-off] stands: last in a commit's subject, nowhere in a pull request's title.
         #[arg(long, value_enum, conflicts_with = "range")]
@@ -465,38 +467,6 @@ pub(crate) enum OverlayLayer {
     RepoTracked,
     /// What one person has in one checkout.
     MachineLocal,
-}
-
-/// Where `check-commit-msgs` finds subjects.
-#[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
-pub(crate) struct SubjectSource {
-    /// The commits: A..B, A...B, or one with all before it. Merges are left out.
-    pub(crate) range: Option<String>,
-    /// Read one subject from each line of standard input.
-    #[arg(long)]
-    pub(crate) stdin: bool,
-}
-
-/// What a subject on standard input is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SubjectKind {
-    /// A commit's.
-    Subject,
-    /// A pull request's title.
-    Title,
-}
-
-/// Reads a number from 1.
-fn positive(text: &str) -> Result<usize, String> {
-    let number = text
-        .bytes()
-        .all(|byte| byte.is_ascii_digit())
-        .then(|| text.parse().ok());
-    number
-        .flatten()
-        .filter(|number| *number > 0)
-        .ok_or_else(|| "not a whole number from 1".to_owned())
 }
 
 /// The verbs of `orchestrate-lock`.
