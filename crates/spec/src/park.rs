@@ -3,6 +3,8 @@
 //! Takes the bytes of `tasks.md` and returns them with that one change; every other byte stays, line ends included.
 //! Owns no state.
 
+use core::ops::Range;
+
 use orchestrate_core::graph::ParkingPlace;
 use orchestrate_core::identifier::{TaskId, printable};
 use orchestrate_core::words::one_line;
@@ -108,36 +110,71 @@ pub fn park(tasks: &[u8], task: &TaskId, place: ParkingPlace, reason: &str) -> R
         });
     }
     let section = section(&source, place).ok_or(ParkError::NoSection(place))?;
-    let parked = |end: &str| format!("- **Task {task}** — {reason}{end}");
-    if let Some(index) = section.clone().find(|index| is_placeholder(&source, *index)) {
-        return Ok(source.replace(index..index + 1, &parked(source.line_end(index))));
-    }
-    let last = section.clone().rfind(|index| has_text(&source, *index));
-    // The bullet ends as the line above it does.
-    let end = source.line_end(last.unwrap_or(section.start.saturating_sub(1)));
-    let line = parked(end);
-    match last {
-        Some(last) => {
-            let follows_list = source
-                .text
-                .lines
-                .get(last)
-                .is_some_and(|line| line.text.starts_with("- ") || line.text.starts_with([' ', '\t']));
-            let gap = if follows_list { "" } else { end };
-            Ok(source.replace(last + 1..last + 1, &format!("{gap}{line}")))
+    let bullet = format!("- **Task {task}** — {reason}");
+    Ok(match site(&source, &section) {
+        Site::Placeholder(index) => {
+            let (blanks, end) = source.tail(index);
+            source.replace(index..index + 1, &format!("{bullet}{blanks}{end}"))
         }
-        None => {
-            let blanks = section.len();
-            let tail = if section.end < source.text.lines.len() && blanks < 2 {
-                end
-            } else {
-                ""
-            };
-            let start = section.start + blanks.min(1);
-            let gap = if blanks == 0 { end } else { "" };
-            Ok(source.replace(start..start, &format!("{gap}{line}{tail}")))
+        Site::Behind { index, gap } => {
+            // The bullet ends as the line above it does; behind a file without a final line end, there is none after it.
+            let end = source.line_end(index);
+            let gap = end.repeat(gap);
+            let is_final = index + 1 == source.text.lines.len() && !source.bytes.ends_with(b"\n");
+            let tail = if is_final { "" } else { end };
+            source.replace(index + 1..index + 1, &format!("{gap}{bullet}{tail}"))
         }
+    })
+}
+
+/// How many blank lines stand before a bullet that took no placeholder's place, where one could have stood there: by them
+/// [`unpark`] tells, so that parking and unparking give the file back.
+const NO_PLACEHOLDER: usize = 2;
+
+/// Where the bullet of a task goes.
+enum Site {
+    /// In the place of the placeholder of that line.
+    Placeholder(usize),
+    /// Behind that line, the section's last one with text or its heading.
+    Behind {
+        index: usize,
+        /// The number of blank lines between.
+        gap: usize,
+    },
+}
+
+/// Returns where the bullet of a task goes in a section. A placeholder is replaced where it is the last text of the section
+/// and stands for its whole list; one that does not is a person's word.
+fn site(source: &Source<'_>, section: &Range<usize>) -> Site {
+    let last = section.clone().rfind(|index| has_text(source, *index));
+    let Some(last) = last else {
+        return Site::Behind {
+            index: section.start.saturating_sub(1),
+            gap: NO_PLACEHOLDER,
+        };
+    };
+    if is_placeholder(source, last) && stands_for_a_list(source, section, last) {
+        return Site::Placeholder(last);
     }
+    let gap = if is_of_a_list(source, last) { 0 } else { NO_PLACEHOLDER };
+    Site::Behind { index: last, gap }
+}
+
+/// Returns whether a line stands where the list of a section begins: below the heading, or a blank line below text that
+/// is no list.
+fn stands_for_a_list(source: &Source<'_>, section: &Range<usize>, index: usize) -> bool {
+    let above = (section.start..index).rfind(|above| has_text(source, *above));
+    match above {
+        Some(above) => index - above == 2 && !is_of_a_list(source, above),
+        None => index - section.start != NO_PLACEHOLDER,
+    }
+}
+
+/// Returns whether a line is rendered as part of a bullet.
+fn is_of_a_list(source: &Source<'_>, index: usize) -> bool {
+    let start = source.offset(index);
+    let items = outer_blocks(source.text.source).items;
+    items.iter().any(|item| (item.start..item.end).contains(&start))
 }
 
 /// Returns `tasks.md` without the bullet that parks the task, the whole list item that it begins. A section
@@ -160,20 +197,42 @@ pub fn unpark(tasks: &[u8], task: &TaskId) -> Result<Vec<u8>, ParkError> {
     };
     let end = item_end(&source, start, task)?;
     let section = section_around(&source, place, start).ok_or(ParkError::NoSection(place))?;
-    let is_alone = !section
-        .filter(|index| !(start..end).contains(index))
-        .any(|index| has_text(&source, index));
-    if is_alone {
-        let placeholder = format!("{PLACEHOLDER}{}", source.line_end(start));
-        return Ok(source.replace(start..end, &placeholder));
+    let is_last = !(end..section.end).any(|index| has_text(&source, index));
+    if is_last && stands_for_a_list(&source, &section, start) {
+        let (blanks, _) = source.tail(start);
+        let (_, line_end) = source.tail(end - 1);
+        return Ok(source.replace(start..end, &format!("{PLACEHOLDER}{blanks}{line_end}")));
     }
-    let is_blank_line = |index: usize| index < source.text.lines.len() && !has_text(&source, index);
-    // The blank line that stood before it and the one behind it would be two.
-    let stands_apart = start.checked_sub(1).is_some_and(is_blank_line) && is_blank_line(end);
-    let removed = start - usize::from(stands_apart)..end;
-    let changed = source.replace(removed.clone(), "");
+    let is_blank_line = |index: usize| section.contains(&index) && !has_text(&source, index);
+    let gap = (section.start..start)
+        .rev()
+        .take_while(|index| is_blank_line(*index))
+        .count();
+    let above = start - gap;
+    let stood_apart = is_last && (above == section.start || !is_of_a_list(&source, above - 1));
+    let removed_gap = if stood_apart && gap == NO_PLACEHOLDER {
+        gap
+    } else {
+        // The blank line that stood before it and the one behind it would be two.
+        usize::from(gap > 0 && is_blank_line(end))
+    };
+    let removed = start - removed_gap..end;
+    let mut changed = source.replace(removed.clone(), "");
+    if end == source.text.lines.len() && !source.bytes.ends_with(b"\n") {
+        without_final_end(&mut changed);
+    }
     refuse_joined(&source, removed, &changed, task)?;
     Ok(changed)
+}
+
+/// A file whose last line has no end keeps none.
+fn without_final_end(bytes: &mut Vec<u8>) {
+    if bytes.ends_with(b"\n") {
+        bytes.pop();
+        if bytes.ends_with(b"\r") {
+            bytes.pop();
+        }
+    }
 }
 
 /// Returns the index behind the last line of the bullet that begins at a line: the whole list item, with every paragraph
@@ -203,12 +262,7 @@ fn item_end(source: &Source<'_>, start: usize, task: &TaskId) -> Result<usize, P
 
 /// Refuses a removal after which what is left is rendered as other blocks than before: a line behind the bullet would
 /// belong to what stands above it.
-fn refuse_joined(
-    source: &Source<'_>,
-    removed: core::ops::Range<usize>,
-    changed: &[u8],
-    task: &TaskId,
-) -> Result<(), ParkError> {
+fn refuse_joined(source: &Source<'_>, removed: Range<usize>, changed: &[u8], task: &TaskId) -> Result<(), ParkError> {
     let (first, last) = (source.offset(removed.start), source.offset(removed.end));
     let moved = |start: usize| if start < last { start } else { start - (last - first) };
     let starts = |blocks: Blocks| -> (Vec<usize>, Vec<usize>) {
@@ -271,9 +325,22 @@ impl<'a> Source<'a> {
         if end.ends_with(b"\r\n") { "\r\n" } else { "\n" }
     }
 
+    /// Returns the blanks at the end of a line, and its own line end.
+    fn tail(&self, index: usize) -> (&'a str, &'static str) {
+        let line = self.text.lines.get(index).map_or("", |line| line.text);
+        let blanks = line.trim_end_matches([' ', '\t']).len();
+        let own = &self.bytes[self.start_of(index)..self.start_of(index + 1)];
+        let end = match own {
+            [.., b'\r', b'\n'] => "\r\n",
+            [.., b'\n'] => "\n",
+            _ => "",
+        };
+        (line.get(blanks..).unwrap_or_default(), end)
+    }
+
     /// Returns the file with whole lines in place of the lines of a range. A last line without an end gets one before
     /// lines are put behind it.
-    fn replace(&self, range: core::ops::Range<usize>, lines: &str) -> Vec<u8> {
+    fn replace(&self, range: Range<usize>, lines: &str) -> Vec<u8> {
         let mut changed = self.bytes[..self.start_of(range.start)].to_vec();
         if !lines.is_empty() && changed.last().is_some_and(|last| *last != b'\n') {
             changed.extend(self.line_end(0).as_bytes());
@@ -292,7 +359,7 @@ fn heading(line: &Line<'_>) -> Option<Option<ParkingPlace>> {
 }
 
 /// Returns the lines of every payload section, with its place.
-fn sections(source: &Source<'_>) -> Vec<(ParkingPlace, core::ops::Range<usize>)> {
+fn sections(source: &Source<'_>) -> Vec<(ParkingPlace, Range<usize>)> {
     let lines = &source.text.lines;
     let headings: Vec<(usize, Option<ParkingPlace>)> = lines
         .iter()
@@ -307,14 +374,14 @@ fn sections(source: &Source<'_>) -> Vec<(ParkingPlace, core::ops::Range<usize>)>
         .collect()
 }
 
-fn section(source: &Source<'_>, wanted: ParkingPlace) -> Option<core::ops::Range<usize>> {
+fn section(source: &Source<'_>, wanted: ParkingPlace) -> Option<Range<usize>> {
     sections(source)
         .into_iter()
         .find(|(place, _)| *place == wanted)
         .map(|(_, lines)| lines)
 }
 
-fn section_around(source: &Source<'_>, wanted: ParkingPlace, index: usize) -> Option<core::ops::Range<usize>> {
+fn section_around(source: &Source<'_>, wanted: ParkingPlace, index: usize) -> Option<Range<usize>> {
     sections(source)
         .into_iter()
         .find(|(place, lines)| *place == wanted && lines.contains(&index))
