@@ -25,6 +25,7 @@ mod fetch;
 mod forge;
 mod gate;
 mod graph;
+mod halts;
 mod hostile;
 mod links;
 mod locks;

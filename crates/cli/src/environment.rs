@@ -40,7 +40,8 @@ pub(crate) struct Environment {
     pub(crate) git: Option<Utf8PathBuf>,
     /// The programs of the search path.
     pub(crate) programs: SearchPath,
-    /// Whether a person can be asked: standard input and standard error are terminals.
+    /// Whether a person can be asked: standard input, output and error are terminals, and `CI` is not set
+    /// (`contract/fleet.md §10.4`).
     pub(crate) has_terminal: bool,
     /// Whether a person reads and answers here: standard input and standard output are terminals.
     pub(crate) has_reader: bool,
@@ -110,7 +111,10 @@ impl Environment {
             git: programs.resolve("git"),
             programs,
             has_reader: rustix::termios::isatty(std::io::stdin()) && rustix::termios::isatty(std::io::stdout()),
-            has_terminal: rustix::termios::isatty(std::io::stdin()) && rustix::termios::isatty(std::io::stderr()),
+            has_terminal: rustix::termios::isatty(std::io::stdin())
+                && rustix::termios::isatty(std::io::stdout())
+                && rustix::termios::isatty(std::io::stderr())
+                && text("CI").is_none(),
             directory,
             program,
         })

@@ -129,7 +129,7 @@ impl Session {
             return Ok(unit.spec);
         }
         let known = self.bundles();
-        let open: Vec<SpecId> = known.iter().filter(|spec| self.is_open(spec)).cloned().collect();
+        let open = self.open_bundles();
         match (open.as_slice(), known.as_slice()) {
             // The only one there is can only be meant, whatever its status.
             ([only], _) | ([], [only]) => Ok(only.clone()),
@@ -152,6 +152,13 @@ impl Session {
                 )
             }
         }
+    }
+
+    /// Returns the bundles that are open, of which none is meant more than another.
+    pub(crate) fn open_bundles(&self) -> Vec<SpecId> {
+        let mut known = self.bundles();
+        known.retain(|spec| self.is_open(spec));
+        known
     }
 
     fn is_open(&self, spec: &SpecId) -> bool {

@@ -238,6 +238,16 @@ pub enum HaltReason {
 /// What helps where git does not say it itself.
 const UNREACHED: &str = "see what stops it: git fetch origin";
 
+/// Returns whether a text holds an absolute path or an address.
+fn is_of_a_machine(text: &str) -> bool {
+    let is_path = |word: &str| word.trim_start_matches(['"', '\'', '`', '(']).starts_with('/');
+    text.contains("://") || text.split_whitespace().any(is_path)
+}
+
+fn count_times(times: u32) -> String {
+    count(usize::try_from(times).unwrap_or(usize::MAX), "time")
+}
+
 fn origin_unreached(why: &Why, in_a_row: u32) -> String {
     match in_a_row {
         0 | 1 => format!("origin cannot be fetched: {why}"),
@@ -425,6 +435,58 @@ impl HaltReason {
         }
     }
 
+    /// Returns whether the reason stops the dispatch of every unit until a person has answered it. It is written down once,
+    /// on the unit that was selected, and never on a second one (`contract/core.md §14.1`). What is no unit's (the
+    /// pre-flight), what a person is at work on (the working copy), and what the machine refuses, is told only.
+    #[must_use]
+    pub const fn is_of_every_unit(&self) -> bool {
+        match self {
+            Self::SignOff { .. } | Self::Changed { .. } | Self::OriginUnreached { .. } | Self::Backend { .. } => true,
+            Self::Status { .. }
+            | Self::BundleInvalid { .. }
+            | Self::WorkingCopyDiffers { .. }
+            | Self::NotAtOrigin { .. }
+            | Self::Doctrine { .. }
+            | Self::WorktreeTaken { .. }
+            | Self::UncommittedWork { .. }
+            | Self::Machine(_) => false,
+        }
+    }
+
+    /// Returns the reason with its remedy as it is written into a bundle, which names no host and no path of this machine
+    /// (`contract/core.md §14.2`).
+    #[must_use]
+    pub fn recorded(&self) -> String {
+        let with = |reason: String, remedy: Option<String>| match remedy {
+            Some(remedy) => format!("{reason}; {remedy}"),
+            None => reason,
+        };
+        match self {
+            Self::OriginUnreached { in_a_row, .. } => with(
+                format!("origin cannot be fetched, {} in a row", count_times(*in_a_row)),
+                Some(UNREACHED.to_string()),
+            ),
+            Self::Backend { backend, why } => {
+                let reason = format!("backend {backend} cannot start a worker");
+                if is_of_a_machine(&why.reason) {
+                    return with(reason, Some("the next step says why".to_string()));
+                }
+                let remedy = why.hint.clone().filter(|hint| !is_of_a_machine(hint));
+                with(format!("{reason}: {}", why.reason), remedy)
+            }
+            Self::Status { .. }
+            | Self::BundleInvalid { .. }
+            | Self::SignOff { .. }
+            | Self::Changed { .. }
+            | Self::WorkingCopyDiffers { .. }
+            | Self::NotAtOrigin { .. }
+            | Self::Doctrine { .. }
+            | Self::WorktreeTaken { .. }
+            | Self::UncommittedWork { .. }
+            | Self::Machine(_) => with(self.to_string(), self.remedy()),
+        }
+    }
+
     /// Returns what a person can do about it.
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
@@ -463,5 +525,36 @@ impl HaltReason {
             Self::UncommittedWork { .. } => Some("commit it on the unit's branch, or move it away".to_string()),
             Self::Machine(fault) => fault.hint.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_into_a_bundle_names_no_host_and_no_path_of_a_machine() {
+        let why = Why::new("Could not resolve host: git.corp.example").with_hint("ping git.corp.example");
+        let origin = HaltReason::OriginUnreached { why, in_a_row: 3 };
+        assert_eq!(
+            origin.recorded(),
+            "origin cannot be fetched, 3 times in a row; see what stops it: git fetch origin"
+        );
+        let backend = |reason: &str, hint: &str| {
+            let (backend, why) = ("command".to_string(), Why::new(reason).with_hint(hint));
+            HaltReason::Backend { backend, why }.recorded()
+        };
+        assert_eq!(
+            backend("claude is not on the search path", "install it"),
+            "backend command cannot start a worker: claude is not on the search path; install it"
+        );
+        assert_eq!(
+            backend("claude is not there", "chmod +x /home/me/claude"),
+            "backend command cannot start a worker: claude is not there"
+        );
+        assert_eq!(
+            backend("`/home/me/claude` is no program", "x"),
+            "backend command cannot start a worker; the next step says why"
+        );
     }
 }

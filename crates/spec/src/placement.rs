@@ -54,8 +54,15 @@ impl Stamp {
 /// How the annotation begins that says where a task stands.
 const STATUS: &str = "- **Status:** ";
 
-/// What the annotation of a task begins with that was parked by a halt.
-const AWAITING: &str = "awaiting input — ";
+/// Returns the section of a person's that the place is, and what the annotation of a task that is parked there begins with.
+const fn parking(place: ParkingPlace) -> Option<(Section, &'static str)> {
+    match place {
+        ParkingPlace::AwaitingInput => Some((Section::AwaitingInput, "awaiting input — ")),
+        ParkingPlace::Deferred => Some((Section::Deferred, "deferred — ")),
+        ParkingPlace::OutOfScope => Some((Section::OutOfScope, "out of scope — ")),
+        ParkingPlace::InProgress | ParkingPlace::Completed | ParkingPlace::Elsewhere => None,
+    }
+}
 
 /// Why a file of format version 1 is left as it is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -137,39 +144,45 @@ pub fn place(tasks: &[u8], standings: &BTreeMap<TaskId, Standing>) -> Result<Vec
     written(tasks, &file, end)
 }
 
-/// Returns `tasks.md` with the whole block of a task under `## Awaiting input`, with the reason as its only status.
+/// Returns `tasks.md` with the whole block of a task in a section of a person's, with the reason as its only status.
 ///
 /// # Errors
 /// Why the file is left as it is: also when the task's block already stands in a section of a person's.
-pub fn park_block(tasks: &[u8], task: &TaskId, reason: &str) -> Result<Vec<u8>, PlacementError> {
+pub fn park_block(tasks: &[u8], task: &TaskId, place: ParkingPlace, reason: &str) -> Result<Vec<u8>, PlacementError> {
     let reason = one_line(reason);
     if reason.is_empty() {
         return Err(PlacementError::NoReason);
     }
     let mut file = cut(tasks)?;
-    if !file.has(Section::AwaitingInput) {
-        return Err(PlacementError::NoSection(ParkingPlace::AwaitingInput));
-    }
+    let Some((section, lead)) = parking(place).filter(|(section, _)| file.has(*section)) else {
+        return Err(PlacementError::NoSection(place));
+    };
     let mut block = file
         .take_block(task)
         .ok_or_else(|| PlacementError::NoBlock(task.clone()))?;
     block.remove_annotations(STATUS);
-    block.push(format!("{STATUS}{AWAITING}{}", printable(&reason)));
-    file.put(Section::AwaitingInput, block);
+    block.push(format!("{STATUS}{lead}{}", printable(&reason)));
+    file.put(section, block);
     written(tasks, &file, line_end(tasks))
 }
 
-/// Returns `tasks.md` with the block of a task that a halt has parked back under `## Forward plan`, without that status.
+/// Returns `tasks.md` with the block of a parked task back under `## Forward plan`, before the first task of a higher
+/// number, and without the status that says why it was parked.
 ///
 /// # Errors
-/// Why the file is left as it is: also when no such block stands under `## Awaiting input`.
+/// Why the file is left as it is: also when no such block stands in a section of a person's.
 pub fn unpark_block(tasks: &[u8], task: &TaskId) -> Result<Vec<u8>, PlacementError> {
     let mut file = cut(tasks)?;
-    let mut block = file
-        .take_parked(task)
-        .ok_or_else(|| PlacementError::NoBlock(task.clone()))?;
-    block.remove_annotations(&format!("{STATUS}{AWAITING}"));
-    file.put(Section::ForwardPlan, block);
+    let parked = ParkingPlace::BULLETS
+        .into_iter()
+        .filter_map(parking)
+        .find_map(|(section, lead)| {
+            let block = file.take_parked(section, task)?;
+            Some((block, lead))
+        });
+    let (mut block, lead) = parked.ok_or_else(|| PlacementError::NoBlock(task.clone()))?;
+    block.remove_annotations(&format!("{STATUS}{lead}"));
+    file.put_in_order(Section::ForwardPlan, block);
     written(tasks, &file, line_end(tasks))
 }
 

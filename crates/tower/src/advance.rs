@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use orchestrate_core::evidence::Evidence;
 use orchestrate_core::identifier::Unit;
 use orchestrate_core::observed::Observed;
-use orchestrate_core::plan::{DispatchPlan, HoldReason, NoDispatch, intend};
+use orchestrate_core::plan::{DispatchPlan, HoldReason, Intent, NoDispatch, intend};
 use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::LaunchOrder;
 use orchestrate_core::select::Company;
@@ -21,29 +21,40 @@ use crate::hand_over::hand_over;
 use crate::lock::{self, LockRefusal};
 use crate::preflight::open_bundle;
 use crate::step::{Answers, Dispatched, Launcher, StepOutcome, StepRequest, Survey, machine, survey_with};
-use crate::sweep::{self, Seen};
+use crate::sweep::{self, Aside, Seen};
 use crate::window::{self, Order};
 
 /// How often a step decides anew when another tower was quicker.
 const DECISIONS: usize = 4;
 
+/// What a step is to come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aim {
+    /// A dispatch, if there can be one.
+    Dispatch,
+    /// The halts written down, and nothing else: a person said so.
+    Park,
+}
+
 pub(crate) fn advance(
     world: &mut dyn World,
     request: &StepRequest,
     launcher: &dyn Launcher,
-    notes: &mut Vec<String>,
+    aim: Aim,
+    told: &mut Aside<'_>,
 ) -> Result<StepOutcome, NoDispatch> {
     let (mut asked, mut again) = (None, request.clone());
-    let mut outcome = decide_and_dispatch(world, request, launcher, notes, &mut asked);
+    let mut outcome = decide_and_dispatch(world, request, launcher, aim, told, &mut asked);
     for _ in 1..DECISIONS {
         match &outcome {
-            Err(NoDispatch::Hold(HoldReason::Moved { .. } | HoldReason::Fenced { .. })) => {}
+            Err(NoDispatch::Hold(HoldReason::Moved { .. } | HoldReason::Fenced { .. })) if aim == Aim::Dispatch => {}
             // It was fetched a moment ago, and has moved since.
             Err(NoDispatch::Hold(HoldReason::OriginAhead { .. })) => again.fetch.terms.fresh_seconds = 0,
             Ok(_) | Err(_) => break,
         }
-        notes.clear();
-        outcome = decide_and_dispatch(world, &again, launcher, notes, &mut asked);
+        told.notes.clear();
+        told.waiting.clear();
+        outcome = decide_and_dispatch(world, &again, launcher, aim, told, &mut asked);
     }
     outcome
 }
@@ -52,26 +63,35 @@ fn decide_and_dispatch(
     world: &mut dyn World,
     request: &StepRequest,
     launcher: &dyn Launcher,
-    notes: &mut Vec<String>,
+    aim: Aim,
+    told: &mut Aside<'_>,
     asked: &mut Option<Observed<PullRequests>>,
 ) -> Result<StepOutcome, NoDispatch> {
-    let look = look(world, request, asked, notes)?;
-    if let Some(swept) = sweep::sweep(world, request, look.seen(), notes)? {
+    let look = look(world, request, launcher, asked, told.notes)?;
+    if let Some(swept) = sweep::sweep(world, request, look.seen(), told.notes)? {
         return Ok(StepOutcome::Swept(swept));
     }
-    let admitted = admit(world, request, &look, notes)?;
+    let intent = select(request, &look, told.notes)?;
+    let admitted = match admit(world, request, &look) {
+        Ok(admitted) => admitted,
+        Err(reason) => return halted(world, request, &intent.name.unit, reason, (&look, told)),
+    };
     let chosen = match choose(world, &look.situation(request, &admitted)) {
         Ok(chosen) => chosen,
         Err(refusal) => {
             let asked = &look.survey.evidence.pull_requests;
-            return sweep::record_halts(world, request, *refusal, asked, notes).map(StepOutcome::Swept);
+            return sweep::record_halts(world, request, *refusal, asked, told.again()).map(StepOutcome::Swept);
         }
     };
-    notes.extend(remarks(&chosen));
-    let launch = launcher
-        .order(&look.bundle, &chosen.intent.name)
-        .map_err(|reason| NoDispatch::Halt(vec![reason]))?;
-    notes.extend(launch.note);
+    told.notes.extend(remarks(&chosen));
+    let launch = match launcher.order(&look.bundle, &chosen.intent.name) {
+        Ok(launch) => launch,
+        Err(reason) => {
+            let reason = NoDispatch::Halt(vec![reason]);
+            return halted(world, request, &chosen.intent.name.unit, reason, (&look, told));
+        }
+    };
+    told.notes.extend(launch.note);
     if request.dry_run {
         return Ok(StepOutcome::WouldDispatch {
             intent: Box::new(chosen.intent),
@@ -79,17 +99,38 @@ fn decide_and_dispatch(
             base: look.survey.evidence.base,
         });
     }
+    if aim == Aim::Park {
+        let unit = &chosen.intent.name.unit;
+        return Err(NoDispatch::moved(format!(
+            "{unit} can be dispatched, so nothing was parked"
+        )));
+    }
     confirm(launcher, &chosen)?;
     let plan = record(world, request, &look, &admitted, &chosen, launch.order)?;
     let handed_over = match hand_over(world, &plan) {
         Ok(handed_over) => handed_over,
-        Err(reason) => return sweep::record_unlaunched(world, request, &plan.record, reason).map(StepOutcome::Swept),
+        Err(reason) => {
+            let recorded = sweep::record_unlaunched(world, request, &plan.record, reason, told.again());
+            return recorded.map(StepOutcome::Swept);
+        }
     };
     Ok(StepOutcome::Dispatched(Box::new(Dispatched {
         record: plan.record,
         choice: chosen.intent.choice,
         handed_over,
     })))
+}
+
+/// Writes down what stops every unit, where nobody is there to be told.
+fn halted(
+    world: &mut dyn World,
+    request: &StepRequest,
+    unit: &Unit,
+    reason: NoDispatch,
+    (look, told): (&Look, &mut Aside<'_>),
+) -> Result<StepOutcome, NoDispatch> {
+    let told = (&look.survey, told.again());
+    sweep::record_of_every_unit(world, request, unit, reason, told).map(StepOutcome::Swept)
 }
 
 /// Everything that was read before the lock.
@@ -123,10 +164,15 @@ impl Look {
 fn look(
     world: &mut dyn World,
     request: &StepRequest,
+    launcher: &dyn Launcher,
     asked: &mut Option<Observed<PullRequests>>,
     notes: &mut Vec<String>,
 ) -> Result<Look, NoDispatch> {
-    let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
+    let (bundle, texts) = open_bundle(world, &request.spec).map_err(|mut reasons| {
+        // Where nothing is wrong with the bundle, a missing document stops a dispatch only.
+        reasons.extend(launcher.rules().err());
+        NoDispatch::Halt(reasons)
+    })?;
     let freshness = fetch::refresh(world, &request.fetch, request.dry_run);
     let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
     let answers = Answers {
@@ -156,15 +202,9 @@ struct Admitted {
     signed: String,
 }
 
-/// Returns whether the bundle may be dispatched from. Where nothing is ready it does not matter whether the spec still is
-/// the signed one.
-fn admit(
-    world: &dyn World,
-    request: &StepRequest,
-    look: &Look,
-    notes: &mut Vec<String>,
-) -> Result<Admitted, NoDispatch> {
-    let Survey { graph, evidence, state } = &look.survey;
+/// Returns what comes next. Where nothing is ready it does not matter whether the spec still is the signed one.
+fn select(request: &StepRequest, look: &Look, notes: &mut Vec<String>) -> Result<Intent, NoDispatch> {
+    let Survey { graph, state, .. } = &look.survey;
     let next = request.next(graph, state);
     notes.extend(request.declarations.remarks(graph, state, next.as_ref()));
     intend(
@@ -172,9 +212,13 @@ fn admit(
         &request.selection(graph, state),
         &BTreeSet::new(),
     )
-    .inspect_err(|_| notes.extend(look.freshness.note()))?;
+    .inspect_err(|_| notes.extend(look.freshness.note()))
+}
+
+/// Returns whether the bundle may be dispatched from.
+fn admit(world: &dyn World, request: &StepRequest, look: &Look) -> Result<Admitted, NoDispatch> {
     let fetched = look.freshness.require(&request.fetch)?;
-    let signed = gate::compare(world, &request.spec, &evidence.base, &look.texts)?;
+    let signed = gate::compare(world, &request.spec, &look.survey.evidence.base, &look.texts)?;
     Ok(Admitted { fetched, signed })
 }
 

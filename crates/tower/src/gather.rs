@@ -15,6 +15,7 @@ use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{MarkerHome, Place};
+use orchestrate_core::process::Liveness;
 use orchestrate_core::pull_request::{PullRequestState, PullRequests};
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::fence::FenceIntent;
@@ -237,6 +238,8 @@ fn with_launches(
             },
         );
         let tower = match &dispatch {
+            // This tower takes one step at a time: an earlier one that led to no launch is over.
+            Observed::Known(record) if record.tower == world.identity() => Observed::Known(Liveness::Dead),
             Observed::Known(record) => world.liveness(&record.tower),
             Observed::Absent(why) => Observed::Absent(why.clone()),
             Observed::Unknown(why) => Observed::Unknown(why.clone()),

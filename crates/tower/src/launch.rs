@@ -61,6 +61,10 @@ impl BackendLauncher<'_> {
 }
 
 impl Launcher for BackendLauncher<'_> {
+    fn rules(&self) -> Result<(), HaltReason> {
+        self.rules.as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
     fn order(&self, bundle: &Bundle, name: &UnitName) -> Result<Launch, HaltReason> {
         let rules = self.rules.as_ref().map_err(Clone::clone)?;
         if self.programs.resolve("git").is_none() {

@@ -6,6 +6,7 @@ use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::plan::HaltReason;
 use orchestrate_core::world::{Reading, World};
 use orchestrate_spec::brief::parse_sign_off;
+use orchestrate_spec::placement;
 use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, FileText, Status, examine, with_excerpts};
 
 /// Returns the bundle of the working copy, ready to be dispatched from.
@@ -13,17 +14,30 @@ use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, FileText, Status, exami
 /// # Errors
 /// Every reason why it is not, together: a person mends them in one go.
 pub fn open_bundle(world: &dyn World, spec: &SpecId) -> Result<(Bundle, BundleTexts), Vec<HaltReason>> {
-    let (bundle, texts) = read_bundle(world, spec)?;
-    let mut reasons: Vec<HaltReason> = status_gate(&bundle).err().into_iter().collect();
-    if bundle.status == Status::Ready
-        && let Err(reason) = signed(world, spec)
-    {
-        reasons.push(reason);
+    let files = working_files(world, spec);
+    // What is wrong with one part does not hide what is wrong with another.
+    let status = stored_status(&files);
+    let read = whole_bundle(spec, files);
+    let mut reasons: Vec<HaltReason> = read.as_ref().err().cloned().unwrap_or_default();
+    let status = read.as_ref().map_or(status, |(bundle, _)| Some(bundle.status));
+    match status {
+        Some(Status::Ready | Status::Active) => reasons.extend(signed(world, spec).err()),
+        Some(status @ (Status::Draft | Status::Done | Status::Retired | Status::Superseded)) => {
+            reasons.extend(status_gate(spec, status).err());
+        }
+        None => {}
     }
-    if reasons.is_empty() {
-        Ok((bundle, texts))
-    } else {
-        Err(reasons)
+    match read {
+        Ok(read) if reasons.is_empty() => Ok(read),
+        Ok(_) | Err(_) => Err(reasons),
+    }
+}
+
+/// Returns the status that the requirements declare, of a bundle that may not read.
+fn stored_status(files: &BundleFiles) -> Option<Status> {
+    match &files.requirements {
+        FileText::Present(bytes) => placement::stored_status(bytes),
+        FileText::Missing | FileText::Unreadable(_) => None,
     }
 }
 
@@ -104,16 +118,15 @@ pub fn file_text(reading: Reading) -> FileText {
 }
 
 /// The status gate has no bypass (law L9).
-fn status_gate(bundle: &Bundle) -> Result<(), HaltReason> {
-    let spec = &bundle.spec;
-    let remedy = match bundle.status {
+fn status_gate(spec: &SpecId, status: Status) -> Result<(), HaltReason> {
+    let remedy = match status {
         Status::Ready | Status::Active => return Ok(()),
         Status::Draft => review_and_sign(spec),
         Status::Done | Status::Retired | Status::Superseded => "there is nothing to orchestrate".to_owned(),
     };
     Err(HaltReason::Status {
         spec: spec.to_string(),
-        status: bundle.status.to_string(),
+        status: status.to_string(),
         remedy,
     })
 }

@@ -16,11 +16,11 @@ use orchestrate_core::select::{Choice, select_beside};
 use orchestrate_core::world::{Fault, World};
 use orchestrate_spec::Bundle;
 
-use crate::advance::advance;
+use crate::advance::{Aim, advance};
 use crate::fence;
 use crate::fetch::FetchRequest;
 use crate::gather::{Question, gather};
-use crate::sweep::Swept;
+use crate::sweep::{Aside, Parked, Swept};
 
 /// What a step is asked to do.
 #[derive(Debug, Clone)]
@@ -77,6 +77,15 @@ impl StepRequest {
 
 /// Composes what a worker is started with. It may refuse, so it is asked before anything durable (law L2).
 pub trait Launcher {
+    /// Returns whether the rule documents of a dispatch are there: told together with whatever else is wrong before a unit
+    /// is selected.
+    ///
+    /// # Errors
+    /// The one that is not.
+    fn rules(&self) -> Result<(), HaltReason> {
+        Ok(())
+    }
+
     /// Returns the launch of a unit of the bundle.
     ///
     /// # Errors
@@ -109,6 +118,9 @@ pub struct StepReport {
     pub outcome: StepOutcome,
     /// Things worth knowing that changed nothing: refused trailers, a lock that could not be released.
     pub notes: Vec<String>,
+    /// Tasks that cannot be dispatched until a person has done something, where one is there to be told: what would be
+    /// written of each, and was not. [`park_halted`] writes it.
+    pub waiting: Vec<Parked>,
 }
 
 /// How a step ended.
@@ -240,12 +252,32 @@ pub(crate) fn survey_with(world: &dyn World, request: &StepRequest, graph: TaskG
 
 /// Advances the bundle by at most one unit.
 pub fn step(world: &mut dyn World, request: &StepRequest, launcher: &dyn Launcher) -> StepReport {
-    let mut notes = Vec::new();
-    let outcome = match advance(world, request, launcher, &mut notes) {
+    report(world, request, launcher, Aim::Dispatch)
+}
+
+/// Writes down what halts the bundle's units, as a step that nobody attends would, because a person said so. Everything is
+/// read again; what can be dispatched by now is left to the next step.
+pub fn park_halted(world: &mut dyn World, request: &StepRequest, launcher: &dyn Launcher) -> StepReport {
+    let mut request = request.clone();
+    request.unattended = true;
+    report(world, &request, launcher, Aim::Park)
+}
+
+fn report(world: &mut dyn World, request: &StepRequest, launcher: &dyn Launcher, aim: Aim) -> StepReport {
+    let (mut notes, mut waiting) = (Vec::new(), Vec::new());
+    let mut told = Aside {
+        notes: &mut notes,
+        waiting: &mut waiting,
+    };
+    let outcome = match advance(world, request, launcher, aim, &mut told) {
         Ok(outcome) => outcome,
         Err(reason) => StepOutcome::Nothing(reason),
     };
-    StepReport { outcome, notes }
+    StepReport {
+        outcome,
+        notes,
+        waiting,
+    }
 }
 
 pub(crate) fn machine(fault: Fault) -> NoDispatch {

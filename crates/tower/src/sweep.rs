@@ -22,7 +22,8 @@ use orchestrate_core::world::World;
 use orchestrate_spec::{Bundle, BundleTexts, FormatVersion};
 
 pub use bullets::{Edited, Refused};
-pub(crate) use halts::{record as record_halts, record_unlaunched};
+pub use halts::OF_EVERY_UNIT;
+pub(crate) use halts::{Aside, record as record_halts, record_of_every_unit, record_unlaunched};
 pub use placement::{Placed, place, place_status};
 pub use reconcile::{ReconcileError, Scope, reconcile};
 

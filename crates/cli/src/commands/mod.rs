@@ -4,6 +4,7 @@ mod config;
 mod demo;
 mod doctor;
 mod graph;
+mod halt;
 mod new;
 mod park;
 mod redo;

@@ -1,7 +1,8 @@
 //! `orchestrate park|unpark SPEC TASK`: a person takes a task out of selection, or puts it back; [`redo`] has the case
 //! of a task that was reverted.
 //!
-//! One bullet of `tasks.md` is written or removed, under the bundle's lock; what a signature covers does not change.
+//! One bullet of `tasks.md` is written or removed, or in format version 1 the task's block is moved, under the bundle's lock;
+//! what a signature covers does not change.
 
 use camino::Utf8Path;
 use orchestrate_core::exit;
@@ -13,8 +14,8 @@ use orchestrate_host::authored::{Replaced, Replacement, replace_files};
 use orchestrate_host::commit::shell_word;
 use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::park::{self as parking, ParkError};
-use orchestrate_spec::placement;
-use orchestrate_spec::{BundleFiles, BundleTexts, FormatVersion};
+use orchestrate_spec::placement::{self, PlacementError};
+use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, FormatVersion};
 use orchestrate_tower::claims;
 use orchestrate_tower::preflight::{read_bundle, whole_bundle};
 
@@ -48,7 +49,11 @@ pub(crate) fn park(
 pub(crate) fn unpark(names: (&str, &str), environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
     let (mut session, spec, task) = open(names, environment, printer)?;
     let (bundle, _) = read_bundle(&session.world, &spec)?;
-    let is_parked = bundle.parked.iter().any(|bullet| bullet.task == task);
+    let graph = bundle.graph();
+    let is_parked = graph
+        .parked
+        .get(&task)
+        .is_some_and(|parking| parking.place.is_a_persons());
     match redo::reverts_that_hold(&session, &bundle, &task) {
         Ok(reverts) if !reverts.is_empty() => {
             redo::want_again(&mut session, &spec, &task, &reverts, printer)?;
@@ -133,25 +138,13 @@ fn git_from(directory: &Utf8Path, primary: &Utf8Path) -> String {
 /// Returns `tasks.md` with the act done, if the bundle reads before and after and its anchor stays.
 fn changed(world: &dyn World, spec: &SpecId, task: &TaskId, act: &Act<'_>) -> Result<Replacement, Failure> {
     let (bundle, texts) = read_bundle(world, spec)?;
-    if bundle.version == FormatVersion::One && matches!(act, Act::Park(..)) {
-        return Err(Failure::failed(format!(
-            "specs/{spec} has format version 1, in which a task is parked by moving its block"
-        ))
-        .with_hint(format!(
-            "orchestrate plumbing migrate-format-version specs/{spec} makes it version 2; or move the block by hand"
-        )));
-    }
-    let tasks = match act {
-        Act::Unpark if bundle.version == FormatVersion::One => {
-            placement::unpark_block(&texts.tasks, task).map_err(|error| {
-                Failure::failed(format!("task {task} cannot be put back: {error}"))
-                    .with_hint(format!("what holds it: orchestrate why {spec} {task}"))
-            })?
+    let tasks = match bundle.version {
+        FormatVersion::One => moved(&bundle, &texts, task, act)?,
+        FormatVersion::Two => match act {
+            Act::Unpark => parking::unpark(&texts.tasks, task),
+            Act::Park(place, reason) => parking::park(&texts.tasks, task, *place, reason),
         }
-        Act::Unpark => parking::unpark(&texts.tasks, task).map_err(|error| refused(spec, task, &error))?,
-        Act::Park(place, reason) => {
-            parking::park(&texts.tasks, task, *place, reason).map_err(|error| refused(spec, task, &error))?
-        }
+        .map_err(|error| refused(spec, task, &error))?,
     };
     let after = BundleTexts {
         tasks: tasks.clone(),
@@ -170,6 +163,47 @@ fn changed(world: &dyn World, spec: &SpecId, task: &TaskId, act: &Act<'_>) -> Re
             "the change would touch what was signed; nothing was written",
         ))
     }
+}
+
+/// Returns `tasks.md` of format version 1 with the block of the task moved. A bullet that somebody wrote about it parks it
+/// too, and goes like one of version 2.
+fn moved(bundle: &Bundle, texts: &BundleTexts, task: &TaskId, act: &Act<'_>) -> Result<Vec<u8>, Failure> {
+    let spec = &bundle.spec;
+    let refused = |error: ParkError| refused(spec, task, &error);
+    let found = bundle
+        .task(task)
+        .ok_or_else(|| refused(ParkError::NoTask(task.clone())))?;
+    let parked = found.section.parking().filter(|place| place.is_a_persons());
+    let bullet = bundle.parked.iter().find(|bullet| bullet.task == *task);
+    match (act, parked, bullet) {
+        (Act::Unpark, None, Some(_)) => return parking::unpark(&texts.tasks, task).map_err(refused),
+        (Act::Unpark, None, None) => return Err(refused(ParkError::NotParked(task.clone()))),
+        (Act::Park(..), Some(place), _) => {
+            return Err(refused(ParkError::Parked {
+                task: task.clone(),
+                place,
+                line: found.line,
+            }));
+        }
+        (Act::Park(..), None, Some(bullet)) => {
+            return Err(refused(ParkError::Parked {
+                task: task.clone(),
+                place: bullet.place,
+                line: bullet.line,
+            }));
+        }
+        (Act::Unpark, Some(_), _) | (Act::Park(..), None, None) => {}
+    }
+    let moved = match act {
+        Act::Unpark => placement::unpark_block(&texts.tasks, task),
+        Act::Park(place, reason) => placement::park_block(&texts.tasks, task, *place, reason),
+    };
+    moved.map_err(|error| match error {
+        PlacementError::NoSection(place) => refused(ParkError::NoSection(place)),
+        PlacementError::NoReason => refused(ParkError::NoReason),
+        other => Failure::failed(format!("the block of task {task} cannot be moved: {other}"))
+            .with_hint(format!("mend specs/{spec}/tasks.md, or move the block by hand")),
+    })
 }
 
 fn refused(spec: &SpecId, task: &TaskId, error: &ParkError) -> Failure {

@@ -5,7 +5,7 @@ use orchestrate_core::identifier::TaskId;
 use orchestrate_core::plan::{HaltReason, IdleReason, NoDispatch, Waiting};
 use orchestrate_core::select::{Choice, Company};
 use orchestrate_tower::step::{Dispatched, HandOver, StepOutcome, StepReport};
-use orchestrate_tower::sweep::Swept;
+use orchestrate_tower::sweep::{Parked, Swept};
 use serde_json::{Value, json};
 
 use crate::arguments::Format;
@@ -31,6 +31,9 @@ pub(crate) fn print(advance: &Advance, printer: &mut Printer) {
             for line in lines(&report.outcome) {
                 printer.line(&line);
             }
+            for line in other_halts(report) {
+                printer.line(&line);
+            }
             if let Some(instructions) = &advance.instructions {
                 printer.screen(&format!("\n{instructions}"));
             }
@@ -52,6 +55,8 @@ pub(crate) fn exit_code(report: &StepReport, detailed: bool) -> u8 {
                 exit::HALTED
             }
         }
+        // A unit waits for a person, whatever the others wait for.
+        StepOutcome::Nothing(NoDispatch::Idle(_) | NoDispatch::Hold(_)) if !report.waiting.is_empty() => exit::HALTED,
         StepOutcome::Nothing(NoDispatch::Idle(_) | NoDispatch::Hold(_)) if !detailed => exit::DONE,
         StepOutcome::Nothing(NoDispatch::Idle(IdleReason::AtCap { .. } | IdleReason::Paused)) => exit::CAPPED,
         StepOutcome::Nothing(NoDispatch::Idle(IdleReason::Finished { .. } | IdleReason::NothingReady { .. })) => {
@@ -132,11 +137,7 @@ fn swept_lines(swept: &Swept) -> Vec<String> {
 
 fn swept_json(swept: &Swept) -> Value {
     let placed: Vec<&str> = swept.placed.iter().map(|file| file.name()).collect();
-    let parked: Vec<Value> = swept
-        .parked
-        .iter()
-        .map(|parked| json!({ "unit": parked.unit, "task": parked.task, "note": parked.note }))
-        .collect();
+    let parked: Vec<Value> = swept.parked.iter().map(parked_json).collect();
     let reasons: Vec<Value> = swept
         .parked
         .iter()
@@ -147,6 +148,29 @@ fn swept_json(swept: &Swept) -> Value {
         "outcome": "swept", "spec": swept.spec, "placed": placed, "parked": parked, "reasons": reasons,
         "dry_run": swept.dry_run,
     })
+}
+
+fn parked_json(parked: &Parked) -> Value {
+    json!({ "unit": parked.unit, "task": parked.task, "note": parked.note })
+}
+
+/// What halts further tasks, where a person is there to be told.
+fn other_halts(report: &StepReport) -> Vec<String> {
+    let told: &[HaltReason] = match &report.outcome {
+        StepOutcome::Nothing(NoDispatch::Halt(reasons)) => reasons,
+        StepOutcome::Nothing(NoDispatch::Idle(_) | NoDispatch::Hold(_))
+        | StepOutcome::Dispatched(_)
+        | StepOutcome::WouldDispatch { .. }
+        | StepOutcome::Swept(_) => &[],
+    };
+    let others = report.waiting.iter().filter(|parked| parked.halted != told);
+    others
+        .flat_map(|parked| {
+            let heading = format!("task {} waits for you too:", parked.task);
+            let reasons = parked.halted.iter().flat_map(halt_lines);
+            [heading].into_iter().chain(reasons.map(|line| format!("  {line}")))
+        })
+        .collect()
 }
 
 fn halt_lines(reason: &HaltReason) -> Vec<String> {
@@ -275,6 +299,9 @@ fn as_json(report: &StepReport) -> Value {
         }
     };
     if let Some(object) = value.as_object_mut() {
+        if !report.waiting.is_empty() {
+            object.insert("waiting".to_owned(), report.waiting.iter().map(parked_json).collect());
+        }
         object.insert("schema".to_owned(), json!(1));
         object.insert("notes".to_owned(), json!(report.notes));
     }

@@ -1,15 +1,18 @@
-//! `orchestrate [SPEC]`: one step.
+//! `orchestrate [SPEC]`: one step, and what a person before it answers.
+
+use std::time::Duration;
 
 use orchestrate_core::identifier::{BackendName, Pair, SpecId, TaskId, quoted};
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_host::layout::Layout;
 use orchestrate_host::{files, repository};
 use orchestrate_tower::launch::BackendLauncher;
-use orchestrate_tower::step::{HandOver, StepOutcome, StepReport, step};
+use orchestrate_tower::step::{HandOver, StepOutcome, StepReport, park_halted, step};
 use orchestrate_workers::backend::{FULL_SESSION, NAMES, is_known};
 use orchestrate_workers::{paste, runner};
 
 use crate::arguments::{Format, StepArguments};
+use crate::commands::halt::{self, Answer, Desk};
 use crate::commands::report;
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -21,9 +24,98 @@ use crate::settings;
 /// Runs one step and returns its exit code.
 pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
     check(arguments)?;
-    let advance = advance(arguments, environment, printer, None)?;
-    report::print(&advance, printer);
+    let mut desk = Desk::default();
+    let spec = spec(arguments, environment, printer, &mut desk)?;
+    let step = Step {
+        arguments,
+        environment,
+        spec: &spec,
+        patience: None,
+    };
+    let (advance, _) = answered(&step, printer, &mut desk, report::print)?;
     Ok(report::exit_code(&advance.report, arguments.detailed_exitcode))
+}
+
+/// Returns the bundle that is meant. A person who is there is asked where there are several.
+pub(crate) fn spec(
+    arguments: &StepArguments,
+    environment: &Environment,
+    printer: &mut Printer,
+    desk: &mut Desk,
+) -> Result<SpecId, Failure> {
+    let session = Session::open(environment, &environment.directory, printer)?;
+    let resolved = session.resolve_spec(arguments.spec.as_deref());
+    let Err(failure) = resolved else {
+        return resolved;
+    };
+    if arguments.spec.is_some() || !waits_for_answers(arguments, environment) {
+        return Err(failure);
+    }
+    match session.open_bundles() {
+        several if several.len() > 1 => desk.which(&several)?.ok_or(failure),
+        _ => Err(failure),
+    }
+}
+
+/// Returns whether a person is there who is told and asked, instead of anything being written for them.
+fn is_attended(arguments: &StepArguments, environment: &Environment) -> bool {
+    environment.has_terminal && !arguments.unattended
+}
+
+/// Returns whether a step waits for a person's answer: a machine that reads gives none, and what changes nothing needs
+/// none.
+fn waits_for_answers(arguments: &StepArguments, environment: &Environment) -> bool {
+    is_attended(arguments, environment) && arguments.format == Format::Human && !arguments.dry_run
+}
+
+/// What is to be stepped.
+pub(crate) struct Step<'a> {
+    pub(crate) arguments: &'a StepArguments,
+    pub(crate) environment: &'a Environment,
+    pub(crate) spec: &'a SpecId,
+    /// How long an open question keeps a loop from looking at the others; none where there is no loop.
+    pub(crate) patience: Option<Duration>,
+}
+
+/// How a step ended for the person before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// By itself.
+    Itself,
+    /// They left it at a halt.
+    Left,
+}
+
+/// Takes a step, and after each answer of a person to a halt another one, until one needs no answer. Each is told.
+pub(crate) fn answered(
+    step: &Step<'_>,
+    printer: &mut Printer,
+    desk: &mut Desk,
+    mut tell: impl FnMut(&Advance, &mut Printer),
+) -> Result<(Advance, Ended), Failure> {
+    let mut aim = Aim::Dispatch;
+    loop {
+        let advance = advance(step, printer, aim)?;
+        tell(&advance, printer);
+        let waits = waits_for_answers(step.arguments, step.environment) && halt::waits(&advance.report);
+        if !waits || aim == Aim::Park {
+            return Ok((advance, Ended::Itself));
+        }
+        aim = match desk.ask(step.spec, &advance.report, step.patience)? {
+            Answer::LookAgain | Answer::NotYet => Aim::Dispatch,
+            Answer::Park => Aim::Park,
+            Answer::Leave => return Ok((advance, Ended::Left)),
+        };
+    }
+}
+
+/// What a step is to come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    /// A dispatch, if there can be one.
+    Dispatch,
+    /// Halts that are written down, as a person said.
+    Park,
 }
 
 /// One step and what a person has to do after it.
@@ -35,25 +127,22 @@ pub(crate) struct Advance {
 }
 
 /// Takes one step with everything read afresh.
-pub(crate) fn advance(
-    arguments: &StepArguments,
-    environment: &Environment,
-    printer: &mut Printer,
-    chosen: Option<&SpecId>,
-) -> Result<Advance, Failure> {
+fn advance(taken: &Step<'_>, printer: &mut Printer, aim: Aim) -> Result<Advance, Failure> {
+    let Step {
+        arguments,
+        environment,
+        spec,
+        ..
+    } = *taken;
     let mut session = Session::open(environment, &environment.directory, printer)?;
-    let spec = match chosen {
-        Some(spec) => spec.clone(),
-        None => session.resolve_spec(arguments.spec.as_deref())?,
-    };
     if let (_, Some(note)) = session.fetch_terms(Caller::Step) {
         printer.talk_once(&format!("note: {note}"));
     }
-    let mut request = session.request(spec, arguments.dry_run);
+    let mut request = session.request(spec.clone(), arguments.dry_run);
     request.declarations = request
         .declarations
         .with_flags(preferred(arguments)?, pairs(arguments)?);
-    let is_attended = environment.has_terminal && !arguments.unattended;
+    let is_attended = is_attended(arguments, environment);
     request.unattended = !is_attended;
     let rules = settings::rules(environment, session.world.repository()).map(|(rules, notes)| {
         for note in notes {
@@ -70,7 +159,10 @@ pub(crate) fn advance(
         programs: &environment.programs,
         confirm: is_attended.then_some(&confirm),
     };
-    let report = step(&mut session.world, &request, &launcher);
+    let report = match aim {
+        Aim::Dispatch => step(&mut session.world, &request, &launcher),
+        Aim::Park => park_halted(&mut session.world, &request, &launcher),
+    };
     let instructions = match &report.outcome {
         StepOutcome::Dispatched(dispatched) if dispatched.handed_over == HandOver::Person => {
             let layout = &session.world.repository().layout;

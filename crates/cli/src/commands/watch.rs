@@ -1,5 +1,7 @@
 //! `orchestrate [SPEC] --watch`: the step in a loop, until nothing is ready or a person is needed.
 
+use std::time::Duration;
+
 use orchestrate_core::exit;
 use orchestrate_core::identifier::SpecId;
 use orchestrate_core::plan::{IdleReason, NoDispatch};
@@ -8,7 +10,9 @@ use orchestrate_tower::watch::driver::{self, DriverError};
 use orchestrate_tower::watch::{StepClass, StopReason};
 
 use crate::arguments::StepArguments;
-use crate::commands::{report, step};
+use crate::commands::halt::Desk;
+use crate::commands::report;
+use crate::commands::step::{self, Ended, Step};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::printer::Printer;
@@ -17,8 +21,9 @@ use crate::session::Session;
 /// Runs the loop and returns its exit code.
 pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
     step::check(arguments)?;
+    let mut desk = Desk::default();
+    let spec = step::spec(arguments, environment, printer, &mut desk)?;
     let session = Session::open(environment, &environment.directory, printer)?;
-    let spec = session.resolve_spec(arguments.spec.as_deref())?;
     let interval = session.settings.watch_interval.value;
     let paths = driver::watched_paths(&session.world.repository().layout, &spec);
     drop(session);
@@ -27,6 +32,8 @@ pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer:
         environment,
         printer,
         spec,
+        desk,
+        interval,
         last: None,
         idle: None,
         code: 0,
@@ -52,6 +59,9 @@ struct Watched<'a> {
     environment: &'a Environment,
     printer: &'a mut Printer,
     spec: SpecId,
+    desk: Desk,
+    /// After how long an open question does not keep the others from being looked at (law L12).
+    interval: Duration,
     last: Option<String>,
     /// Why the last step found nothing to do, each open task with what it waits for.
     idle: Option<String>,
@@ -62,13 +72,22 @@ struct Watched<'a> {
 
 impl Watched<'_> {
     fn step(&mut self) -> Result<StepClass, Failure> {
-        let advance = step::advance(self.arguments, self.environment, self.printer, Some(&self.spec))?;
-        let class = class_of(&advance.report, self.arguments.dry_run);
-        let said = format!("{:?}", advance.report.outcome);
-        if matches!(class, StepClass::Dispatched | StepClass::Swept) || self.last.as_ref() != Some(&said) {
-            report::print(&advance, self.printer);
-        }
-        self.last = Some(said);
+        let dry_run = self.arguments.dry_run;
+        let taken = Step {
+            arguments: self.arguments,
+            environment: self.environment,
+            spec: &self.spec,
+            patience: Some(self.interval),
+        };
+        let last = &mut self.last;
+        let (advance, ended) = step::answered(&taken, self.printer, &mut self.desk, |advance, printer| {
+            let class = class_of(&advance.report, dry_run);
+            let said = format!("{:?}", advance.report.outcome);
+            if matches!(class, StepClass::Dispatched | StepClass::Swept) || last.as_ref() != Some(&said) {
+                report::print(advance, printer);
+            }
+            *last = Some(said);
+        })?;
         self.idle = match &advance.report.outcome {
             StepOutcome::Nothing(NoDispatch::Idle(reason)) => Some(reason.to_string()),
             StepOutcome::Nothing(NoDispatch::Hold(_) | NoDispatch::Halt(_))
@@ -78,7 +97,10 @@ impl Watched<'_> {
         };
         self.has_parked |= matches!(&advance.report.outcome, StepOutcome::Swept(swept) if !swept.parked.is_empty());
         self.code = report::exit_code(&advance.report, self.arguments.detailed_exitcode);
-        Ok(class)
+        Ok(match ended {
+            Ended::Itself => class_of(&advance.report, dry_run),
+            Ended::Left => StepClass::Halted,
+        })
     }
 }
 

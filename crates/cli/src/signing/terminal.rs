@@ -1,4 +1,4 @@
-//! The thin part of signing: one terminal, in the mode a person finds it in.
+//! The thin part of signing, and of every other question to a person: one terminal, in the mode a person finds it in.
 //!
 //! Lines are edited by the terminal itself, so that it works wherever a shell works and is never left in another mode.
 //! Ctrl-C, a hang-up and a request to end are turned into [`Input::Gone`].
@@ -6,9 +6,10 @@
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
+use std::time::Instant;
 
 use orchestrate_core::identifier::printable;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -23,8 +24,18 @@ pub(crate) struct Terminal {
     typed: Vec<u8>,
 }
 
+/// What came of waiting for a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// What the person did.
+    Input(Input),
+    /// Nothing, until then.
+    Nothing,
+}
+
 /// What a prompt waits for.
 enum Event {
+    TimeUp,
     Typed(Vec<u8>),
     Ended,
 }
@@ -79,35 +90,52 @@ impl Terminal {
 
     /// Asks, and waits for a line.
     pub(crate) fn ask(&mut self, prompt: &str) -> Input {
-        let asked = {
-            let mut out = io::stdout().lock();
-            write!(out, "{}", printable(prompt)).and_then(|()| out.flush())
-        };
-        if asked.is_err() {
+        if !self.prompt(prompt) {
             return Input::Gone;
         }
+        match self.typed(None) {
+            Typed::Input(input) => input,
+            Typed::Nothing => Input::Gone,
+        }
+    }
+
+    /// Shows a prompt, and returns whether the terminal is still there.
+    pub(crate) fn prompt(&mut self, prompt: &str) -> bool {
+        let mut out = io::stdout().lock();
+        write!(out, "{}", printable(prompt)).and_then(|()| out.flush()).is_ok()
+    }
+
+    /// Waits for a line, at most until an instant where one is given. What was typed of a line by then is kept.
+    pub(crate) fn typed(&mut self, until: Option<Instant>) -> Typed {
         loop {
             if let Some(end) = self.typed.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.typed.drain(..=end).collect();
-                return Input::Line(String::from_utf8_lossy(&line).into_owned());
+                return Typed::Input(Input::Line(String::from_utf8_lossy(&line).into_owned()));
             }
-            match self.wait() {
+            match self.wait(until) {
                 Event::Typed(bytes) => self.typed.extend(bytes),
-                Event::Ended => return Input::Gone,
+                Event::Ended => return Typed::Input(Input::Gone),
+                Event::TimeUp => return Typed::Nothing,
             }
         }
     }
 
-    fn wait(&self) -> Event {
+    fn wait(&self, until: Option<Instant>) -> Event {
         let input = io::stdin();
         loop {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            let limit = match left.map(Timespec::try_from).transpose() {
+                Ok(limit) => limit,
+                Err(_) => None,
+            };
             let mut waited = [
                 PollFd::new(&self.signals, PollFlags::IN),
                 PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN),
             ];
-            match poll(&mut waited, None) {
+            match poll(&mut waited, limit.as_ref()) {
                 Err(Errno::INTR) => continue,
                 Err(_) => return Event::Ended,
+                Ok(0) => return Event::TimeUp,
                 Ok(_) => {}
             }
             let [signal, typed] = waited;

@@ -345,12 +345,12 @@ impl<'a> Cut<'a> {
         })
     }
 
-    /// Takes a block from `## Awaiting input`.
-    pub(super) fn take_parked(&mut self, task: &TaskId) -> Option<Block<'a>> {
+    /// Takes a block from a section of a person's.
+    pub(super) fn take_parked(&mut self, section: Section, task: &TaskId) -> Option<Block<'a>> {
         let part = self
             .parts
             .iter_mut()
-            .find(|part| part.kind == PartKind::Persons(Section::AwaitingInput))?;
+            .find(|part| part.kind == PartKind::Persons(section))?;
         let is_start = |line: &Line<'_>| {
             line.starts("### Task ")
                 && Block {
@@ -383,8 +383,9 @@ impl<'a> Cut<'a> {
     pub(super) fn put(&mut self, section: Section, block: Block<'a>) {
         let is_it = |kind| matches!(kind, PartKind::Stored(found) | PartKind::Persons(found) if found == section);
         if let Some(part) = self.parts.iter_mut().find(|part| is_it(part.kind)) {
-            if matches!(part.kind, PartKind::Persons(_)) {
-                part.body.retain(|line| !line.is_placeholder());
+            let is_empty = part.body.iter().all(|line| line.is_blank() || line.is_placeholder());
+            if matches!(part.kind, PartKind::Persons(_)) && is_empty {
+                part.body.clear();
             }
             part.blocks.push(block);
             return;
@@ -401,6 +402,19 @@ impl<'a> Cut<'a> {
             blocks: vec![block],
             notes: Vec::new(),
         });
+    }
+
+    /// Puts a block before the first one of a higher number in a section, so that it stands where it stood among tasks that
+    /// are in order.
+    pub(super) fn put_in_order(&mut self, section: Section, block: Block<'a>) {
+        let id = block.id();
+        self.put(section, block);
+        let is_it = |part: &&mut Part<'a>| part.kind == PartKind::Stored(section);
+        if let Some(part) = self.parts.iter_mut().find(is_it)
+            && let Some(index) = part.blocks.iter().position(|other| other.id() > id)
+        {
+            part.blocks[index..].rotate_right(1);
+        }
     }
 
     /// Returns the file's bytes.

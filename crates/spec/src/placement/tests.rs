@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Date, Status};
 
+const AWAITING: ParkingPlace = ParkingPlace::AwaitingInput;
+
 fn id(text: &str) -> TaskId {
     TaskId::parse(text).expect("a task id")
 }
@@ -240,13 +242,13 @@ fn line_ends_are_kept() {
 #[test]
 fn a_halted_block_goes_and_comes_back() {
     let text = placed(&alpha(), &seen());
-    let parked = park_block(text.as_bytes(), &id("2"), "orphaned:\nlook at it").expect("parked");
+    let parked = park_block(text.as_bytes(), &id("2"), AWAITING, "orphaned:\nlook at it").expect("parked");
     let parked = String::from_utf8(parked).expect("text");
     assert!(parked.contains("## In progress\n\n(none yet)\n"));
     assert!(parked.contains("1 day\n- **Status:** awaiting input — orphaned: look at it\n\n## Completed"));
     assert_eq!(placed(&parked, &seen()), parked, "it is a person's now");
     assert!(matches!(
-        park_block(parked.as_bytes(), &id("2"), "x"),
+        park_block(parked.as_bytes(), &id("2"), AWAITING, "x"),
         Err(PlacementError::NoBlock(_))
     ));
     let back = unpark_block(parked.as_bytes(), &id("2")).expect("unparked");
@@ -254,11 +256,11 @@ fn a_halted_block_goes_and_comes_back() {
     open.insert(id("2"), Standing::Open);
     assert_eq!(
         outline(&String::from_utf8(back).expect("text"))[..3],
-        ["## Forward plan", "### Task 2.5 — part 2.5", "### Task 2 — part 2",]
+        ["## Forward plan", "### Task 2 — part 2", "### Task 2.5 — part 2.5"]
     );
     let none = alpha().replace("## Awaiting input", "## Elsewhere");
     assert!(matches!(
-        park_block(none.as_bytes(), &id("2"), "x"),
+        park_block(none.as_bytes(), &id("2"), AWAITING, "x"),
         Err(PlacementError::NoSection(_))
     ));
 }
@@ -269,7 +271,7 @@ fn a_block_that_waits_for_a_second_time_says_one_thing() {
         "1 day\n\n### Task 2 ",
         "1 day\n- **Status:** running\n  since noon\n\n### Task 2 ",
     );
-    let parked = park_block(text.as_bytes(), &id("1"), "r").expect("parked");
+    let parked = park_block(text.as_bytes(), &id("1"), AWAITING, "r").expect("parked");
     let parked = String::from_utf8(parked).expect("text");
     let lines: Vec<&str> = parked
         .lines()
@@ -352,7 +354,54 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
+/// Returns the tasks of a section, in file order.
+fn tasks_of(text: &str, section: &str) -> Vec<TaskId> {
+    let (_, behind) = text.split_once(&format!("## {section}\n")).unwrap_or_default();
+    let lines = behind.lines().take_while(|line| !line.starts_with("## "));
+    lines
+        .filter_map(|line| line.strip_prefix("### Task "))
+        .filter_map(|rest| TaskId::parse(rest.split(' ').next()?).ok())
+        .collect()
+}
+
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    /// A task that is parked and put back leaves a ledger that is in order as it was found.
+    /// Verifies REQ-B3.4.
+    #[test]
+    fn putting_back_gives_back_every_byte(
+        text in pieces(),
+        standings in proptest::collection::btree_map((0_u8..5).prop_map(|task| id(&task.to_string())), standing(), 0..5),
+        place in 0_usize..3,
+    ) {
+        let before = text + "\n## Awaiting input\n\n## Deferred\n\n## Out of scope\n";
+        let Ok(before) = super::place(before.as_bytes(), &standings) else { return Ok(()) };
+        let before = String::from_utf8(before).expect("text");
+        let place = ParkingPlace::BULLETS[place];
+        let forward = tasks_of(&before, "Forward plan");
+        if !forward.is_sorted() {
+            return Ok(());
+        }
+        for task in forward {
+            let heading = format!("### Task {task} ");
+            // Such a bundle does not read.
+            if before.matches(&heading).count() > 1 {
+                continue;
+            }
+            let block = before.split(&heading).nth(1).and_then(|rest| rest.split("\n#").next()).expect("a block");
+            let Ok(parked) = park_block(before.as_bytes(), &task, place, "waits") else { continue };
+            let parked = String::from_utf8(parked).expect("text");
+            prop_assert!(tasks_of(&parked, place.section()).contains(&task), "{}", parked);
+            // What the annotation said before is gone: there is one at a time (contract/core.md §14.2).
+            if block.contains(STATUS) || tasks_of(&before, place.section()).contains(&task) {
+                continue;
+            }
+            let back = unpark_block(parked.as_bytes(), &task).map(|bytes| String::from_utf8(bytes).expect("text"));
+            prop_assert_eq!(back, Ok(before.clone()));
+        }
+    }
+
     /// A second placement changes nothing, and neither a block nor a word is lost.
     #[test]
     fn placing_is_idempotent_and_loses_nothing(

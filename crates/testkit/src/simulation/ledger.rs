@@ -67,13 +67,21 @@ impl Universe {
                 });
             } else if now > earlier {
                 self.statistics.parked += 1;
-                self.judge_parking(tower, &task);
+                let is_of_all = of_every_unit(bytes).any(|parked| parked == task);
+                self.judge_parking(tower, &task, is_of_all);
             }
+        }
+        let halts = of_every_unit(bytes).count();
+        if halts > 1 && halts > of_every_unit(&before).count() {
+            self.convict(Law::Parking, || {
+                format!("tower {tower} parks a second task for what halts every one")
+            });
         }
     }
 
-    /// Judges that a task is parked only where everything about it was read, and nobody works on it or has done so.
-    fn judge_parking(&mut self, tower: usize, task: &TaskId) {
+    /// Judges that a task is parked only where everything about it was read, and nobody works on it or has done so. What
+    /// halts every task asks for a person by itself.
+    fn judge_parking(&mut self, tower: usize, task: &TaskId, is_of_all: bool) {
         let name = self.unit_name(Unit::single(task.clone()));
         let unread = self.minds[tower].unread_about(&name).cloned();
         if let Some(query) = unread {
@@ -109,7 +117,7 @@ impl Universe {
         }
         let asks = |obstacle: &Obstacle| matches!(obstacle, Obstacle::HandedOver(_) | Obstacle::Uncommitted);
         // A person may clear a claim at any moment, without the lock.
-        if !before.iter().chain(&now).any(asks) && !self.is_outdated(mind.host, task) {
+        if !is_of_all && !before.iter().chain(&now).any(asks) && !self.is_outdated(mind.host, task) {
             self.convict(Law::Parking, || {
                 format!("tower {tower} parks task {task}, for which nothing asks for a person")
             });
@@ -141,6 +149,14 @@ impl Universe {
 fn parked(line: &str) -> Option<TaskId> {
     let (task, _) = line.strip_prefix("- **Task ")?.split_once("** — ")?;
     TaskId::parse(task).ok()
+}
+
+/// The tasks that are parked for what halts every one (`contract/core.md §14.1`).
+fn of_every_unit(tasks: &[u8]) -> impl Iterator<Item = TaskId> {
+    let text = String::from_utf8_lossy(tasks).into_owned();
+    let is_of_all = |line: &&str| line.contains("** — halted for every task: ");
+    let found: Vec<TaskId> = text.lines().filter(is_of_all).filter_map(parked).collect();
+    found.into_iter()
 }
 
 fn bullets(tasks: &[u8]) -> BTreeMap<TaskId, usize> {

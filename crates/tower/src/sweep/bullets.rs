@@ -122,9 +122,10 @@ impl Edited {
     }
 
     fn park(&mut self, entry: Entry) -> Result<(), String> {
+        let place = ParkingPlace::AwaitingInput;
         let tasks = match self.version {
-            FormatVersion::Two => park(&self.after.tasks, &entry.task, ParkingPlace::AwaitingInput, &entry.note),
-            FormatVersion::One => match park_block(&self.after.tasks, &entry.task, &entry.note) {
+            FormatVersion::Two => park(&self.after.tasks, &entry.task, place, &entry.note),
+            FormatVersion::One => match park_block(&self.after.tasks, &entry.task, place, &entry.note) {
                 Ok(tasks) => Ok(tasks),
                 Err(PlacementError::NoSection(place)) => Err(ParkError::NoSection(place)),
                 Err(error) => return Err(error.to_string()),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use orchestrate_core::derive::TaskState;
 use orchestrate_core::evidence::Lease;
+use orchestrate_core::graph::{ParkingPlace, TaskGraph};
 use orchestrate_core::identifier::{TaskId, Unit};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::Place;
@@ -11,8 +13,8 @@ use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::world::{Reading, World};
 
-use super::Swept;
 use super::bullets::{Edited, Entry, park_all};
+use super::{Parked, Swept};
 use crate::fitness::{Refusal, Situation, choose};
 use crate::gate;
 use crate::gather::launch_record;
@@ -20,8 +22,12 @@ use crate::lock::{self, Held, LockRefusal, Released};
 use crate::preflight::open_bundle;
 use crate::step::{StepRequest, Survey, machine, survey_again};
 
+/// What the note of a halt begins with that stops every unit. One of them is enough: wherever it stands, no second unit is
+/// parked for it, or a loop would park one after the other.
+pub const OF_EVERY_UNIT: &str = "halted for every task: ";
+
 /// Records the halts of units that could not be dispatched, where nobody is there to be told, and returns what was
-/// written. A person who is there is told instead.
+/// written. A person who is there is told instead, and may have it written: that is what waits for an answer.
 ///
 /// # Errors
 /// What the step says where nothing is recorded: why nothing was dispatched.
@@ -30,19 +36,18 @@ pub(crate) fn record(
     request: &StepRequest,
     refusal: Refusal,
     asked: &Observed<PullRequests>,
-    notes: &mut Vec<String>,
+    told: Aside<'_>,
 ) -> Result<Swept, NoDispatch> {
     let wanted = entries(request, &refusal);
-    if !request.unattended || wanted.is_empty() {
+    if wanted.is_empty() {
+        return Err(refusal.reason);
+    }
+    if !request.unattended {
+        told.waiting.extend(wanted.into_iter().map(Entry::parked));
         return Err(refusal.reason);
     }
     if request.dry_run {
-        return Ok(Swept {
-            spec: request.spec.clone(),
-            placed: Vec::new(),
-            parked: wanted.into_iter().map(Entry::parked).collect(),
-            dry_run: true,
-        });
+        return Ok(would_park(request, wanted));
     }
     let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
         under_lock(world, &held, request, asked)
@@ -53,12 +58,106 @@ pub(crate) fn record(
         Err(LockRefusal::Busy(_)) => return Err(refusal.reason),
         Err(LockRefusal::Fault(fault)) => return Err(machine(fault)),
     };
-    let (swept, told) = released.value?;
-    notes.extend(told);
+    let (swept, notes) = released.value?;
+    told.notes.extend(notes);
     match released.kept {
         Some(fault) => Err(machine(fault)),
         None => Ok(swept),
     }
+}
+
+/// Where a step puts what it has to tell besides its outcome.
+pub(crate) struct Aside<'a> {
+    /// Things worth knowing.
+    pub(crate) notes: &'a mut Vec<String>,
+    /// What a person who is there may have parked.
+    pub(crate) waiting: &'a mut Vec<Parked>,
+}
+
+impl Aside<'_> {
+    /// Returns the same for whoever is asked next.
+    pub(crate) fn again(&mut self) -> Aside<'_> {
+        Aside {
+            notes: self.notes,
+            waiting: self.waiting,
+        }
+    }
+}
+
+fn would_park(request: &StepRequest, wanted: Vec<Entry>) -> Swept {
+    Swept {
+        spec: request.spec.clone(),
+        placed: Vec::new(),
+        parked: wanted.into_iter().map(Entry::parked).collect(),
+        dry_run: true,
+    }
+}
+
+/// Records what stops every unit, once, on the unit that was selected (`contract/core.md §14.1`): the gate, an origin that
+/// does not answer, a backend that is not there. A person who is there is told instead.
+///
+/// # Errors
+/// What the step says where nothing is recorded: also where one such halt stands in the ledger already.
+pub(crate) fn record_of_every_unit(
+    world: &mut dyn World,
+    request: &StepRequest,
+    unit: &Unit,
+    reason: NoDispatch,
+    (seen, told): (&Survey, Aside<'_>),
+) -> Result<Swept, NoDispatch> {
+    let wanted = |reason: &NoDispatch| -> Option<Vec<Entry>> {
+        let NoDispatch::Halt(reasons) = reason else { return None };
+        let is_recorded = reasons.iter().all(HaltReason::is_of_every_unit);
+        let entry = |task: &TaskId| entry_of_every_unit(request, unit, task, reasons.clone());
+        is_recorded.then(|| unit.tasks().map(entry).collect())
+    };
+    let Some(entries) = wanted(&reason).filter(|_| !is_recorded(&seen.graph)) else {
+        return Err(reason);
+    };
+    if !request.unattended {
+        told.waiting.extend(entries.into_iter().map(Entry::parked));
+        return Err(reason);
+    }
+    if request.dry_run {
+        return Ok(would_park(request, entries));
+    }
+    let asked = &seen.evidence.pull_requests;
+    let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
+        let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
+        let survey = survey_again(world, request, bundle.graph(), asked).map_err(machine)?;
+        if !unit.tasks().all(|task| is_free(&survey, task)) || is_recorded(&survey.graph) {
+            return Err(reason.clone());
+        }
+        let mut edited = Edited::unchanged(bundle.spec.clone(), bundle.version, &texts);
+        let refused = park_all(&mut edited, entries);
+        if edited.is_unchanged() {
+            return Err(reason.clone());
+        }
+        edited.write(world, &held).map_err(machine)?;
+        Ok((edited.swept(false), refused))
+    });
+    match released {
+        Ok(Released { value, kept }) => {
+            let (swept, refused) = value?;
+            told.notes.extend(refused.iter().map(ToString::to_string));
+            kept.map_or(Ok(swept), |fault| Err(machine(fault)))
+        }
+        // A later step finds it in the way again.
+        Err(LockRefusal::Busy(_)) => Err(reason),
+        Err(LockRefusal::Fault(fault)) => Err(machine(fault)),
+    }
+}
+
+/// Returns whether a halt of every unit stands in the ledger.
+fn is_recorded(graph: &TaskGraph) -> bool {
+    let mut parked = graph.parked.values();
+    parked.any(|parking| parking.place == ParkingPlace::AwaitingInput && parking.note.contains(OF_EVERY_UNIT))
+}
+
+/// Returns whether a task is still to be dispatched.
+fn is_free(survey: &Survey, task: &TaskId) -> bool {
+    let report = survey.state.tasks.get(task);
+    report.is_some_and(|report| report.state == TaskState::Ready && report.parked.is_none())
 }
 
 fn under_lock(
@@ -106,22 +205,33 @@ pub(crate) fn record_unlaunched(
     request: &StepRequest,
     record: &DispatchRecord,
     reason: NoDispatch,
+    told: Aside<'_>,
 ) -> Result<Swept, NoDispatch> {
     let NoDispatch::Halt(reasons) = &reason else {
         return Err(reason);
     };
-    if !request.unattended || !reasons.iter().all(HaltReason::is_of_a_unit) {
-        return Err(reason);
-    }
+    let is_of_all = reasons.iter().all(HaltReason::is_of_every_unit);
+    let entry = match (is_of_all, reasons.iter().all(HaltReason::is_of_a_unit)) {
+        (true, _) => entry_of_every_unit,
+        (false, true) => entry,
+        (false, false) => return Err(reason),
+    };
     let tasks = record.unit.tasks();
     let entries: Vec<Entry> = tasks
         .map(|task| entry(request, &record.unit, task, reasons.clone()))
         .collect();
+    if !request.unattended {
+        told.waiting.extend(entries.into_iter().map(Entry::parked));
+        return Err(reason);
+    }
     let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
         if !is_still_unlaunched(world, record) {
             return Ok(None);
         }
         let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
+        if is_of_all && is_recorded(&bundle.graph()) {
+            return Ok(None);
+        }
         let mut edited = Edited::unchanged(bundle.spec.clone(), bundle.version, &texts);
         let _ = park_all(&mut edited, entries);
         if edited.is_unchanged() {
@@ -187,11 +297,16 @@ fn entries(request: &StepRequest, refusal: &Refusal) -> Vec<Entry> {
 }
 
 fn entry(request: &StepRequest, unit: &Unit, task: &TaskId, halted: Vec<HaltReason>) -> Entry {
-    let said = halted.iter().map(|reason| match reason.remedy() {
-        Some(remedy) => format!("{reason}; {remedy}"),
-        None => reason.to_string(),
-    });
-    let what = format!("halted: {}", said.collect::<Vec<_>>().join("; "));
+    entry_with("halted: ", request, (unit, task), halted)
+}
+
+fn entry_of_every_unit(request: &StepRequest, unit: &Unit, task: &TaskId, halted: Vec<HaltReason>) -> Entry {
+    entry_with(OF_EVERY_UNIT, request, (unit, task), halted)
+}
+
+fn entry_with(lead: &str, request: &StepRequest, (unit, task): (&Unit, &TaskId), halted: Vec<HaltReason>) -> Entry {
+    let said: Vec<String> = halted.iter().map(HaltReason::recorded).collect();
+    let what = format!("{lead}{}", said.join("; "));
     Entry {
         unit: unit.clone(),
         task: task.clone(),
