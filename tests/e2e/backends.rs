@@ -36,13 +36,19 @@ fn an_absent_backend_halts_before_anything_is_written() {
         let _ = output
             .says(&format!("backend {backend} cannot start a worker"))
             .says("hint: ");
+        // Nothing is dispatched; what stops it is written for a person.
+        let _ = sandbox.git(&["checkout", "--quiet", "--", "specs"]);
     }
     check!(sandbox, sandbox.orchestrate(&["alpha", "--backend", "in-session"]), @r"
         exit 4
         --- out
         halted: backend in-session cannot start a worker: claude is not on the search path
         hint: install Claude Code, or set dispatch_backend to another backend
+        parked task 1 under Awaiting input
+          when that is done: orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
         ");
+    let _ = sandbox.git(&["checkout", "--quiet", "--", "specs"]);
     let _ = sandbox.orchestrate(&["alpha", "--backend", "$(touch pwned)"]).exits(2);
     assert_eq!(sandbox.changes_since(&before), [""; 0]);
     assert_eq!(sandbox.refs("refs/heads/planwright"), [""; 0]);
@@ -58,6 +64,7 @@ fn a_missing_worker_program_halts_before_anything_is_written() {
         sandbox.write(".claude/planwright.local.yml", &text);
         let before = sandbox.listing();
         let _ = sandbox.orchestrate(&["alpha"]).exits(4).says(program).says("hint: ");
+        let _ = sandbox.git(&["checkout", "--quiet", "--", "specs"]);
         assert_eq!(sandbox.changes_since(&before), [""; 0]);
     }
 }

@@ -173,15 +173,22 @@ fn a_halt_is_recorded_once_and_only_when_nothing_else_is_ready() {
     sandbox.wait_for_worker("alpha", "1");
 }
 
-/// What concerns the machine or the whole bundle is told, and parks nothing.
+/// What somebody is at work on, or what the machine refuses, is told, and parks nothing.
 /// Verifies REQ-D2.3.
 #[test]
 fn what_concerns_every_unit_parks_none() {
     let sandbox = sandbox(&single());
-    sandbox.write(".claude/planwright.local.yml", "dispatch_backend: command\n");
+    sandbox.write(
+        "specs/alpha/design.md",
+        &(sandbox.read("specs/alpha/design.md") + "\nMore.\n"),
+    );
     let _ = sandbox.orchestrate(&["alpha", "--unattended"]).exits(4);
     assert_eq!(bullets(&sandbox), 0);
-    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "M specs/alpha/design.md");
+    let _ = sandbox.git(&["checkout", "--quiet", "--", "specs"]);
+    std::fs::create_dir_all(sandbox.path(".claude/doctrine.local/execute-task.md")).expect("a directory");
+    let _ = sandbox.orchestrate(&["alpha", "--unattended"]).exits(4);
+    assert_eq!(bullets(&sandbox), 0);
 }
 
 #[test]

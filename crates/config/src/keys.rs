@@ -246,6 +246,18 @@ pub const BUNDLE_UNITS: Key = Key {
         worker and one review. `--bundle` comes before it.",
 };
 
+/// `halt_commit`.
+pub const HALT_COMMIT: Key = Key {
+    name: "halt_commit",
+    default: "false",
+    kind: Kind::Bool,
+    layers: AllowedLayers::All,
+    illegal_value: IllegalValue::ByLayer,
+    shared: false,
+    documentation: "Whether the line that parks a task for a person is committed: that file alone, on the base branch, \
+        and only where nothing else in it is uncommitted.",
+};
+
 /// `dispatch_fetch_ttl`.
 pub const DISPATCH_FETCH_TTL: Key = Key {
     name: "dispatch_fetch_ttl",
@@ -312,6 +324,7 @@ pub const KEYS: &[Key] = &[
     MAX_PARALLEL_UNITS,
     PREFER_UNITS,
     BUNDLE_UNITS,
+    HALT_COMMIT,
     DISPATCH_FETCH_TTL,
     DISPATCH_FETCH_PARK_AFTER,
     STALE_LOCK_THRESHOLD,

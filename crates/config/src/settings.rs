@@ -36,6 +36,8 @@ pub struct Resolved<T> {
 pub struct Settings {
     /// Whether signing a bundle commits it.
     pub commit_on_kickoff: Setting<bool>,
+    /// Whether the lines that park tasks are committed.
+    pub halt_commit: Setting<bool>,
     /// The backend of specs without an entry of their own.
     pub dispatch_backend: Setting<BackendChoice>,
     /// The backends of single specs.
@@ -123,6 +125,7 @@ impl Configuration {
         let mut warnings = Vec::new();
         let settings = Settings {
             commit_on_kickoff: collect(self.commit_on_kickoff()?, &mut warnings),
+            halt_commit: collect(self.halt_commit()?, &mut warnings),
             dispatch_backend: collect(self.dispatch_backend()?, &mut warnings),
             dispatch_backend_per_spec: collect(self.dispatch_backend_per_spec()?, &mut warnings),
             command_backend: collect(self.command_backend()?, &mut warnings),
@@ -146,6 +149,14 @@ impl Configuration {
     /// When the repository's or the core's value is illegal.
     pub fn commit_on_kickoff(&self) -> Result<Resolved<bool>, ConfigurationError> {
         self.read(&keys::COMMIT_ON_KICKOFF, values::boolean)
+    }
+
+    /// Returns whether the lines that park tasks are committed.
+    ///
+    /// # Errors
+    /// As the other keys.
+    pub fn halt_commit(&self) -> Result<Resolved<bool>, ConfigurationError> {
+        self.read(&keys::HALT_COMMIT, values::boolean)
     }
 
     /// Returns the backend of specs without an entry of their own.

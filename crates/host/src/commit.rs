@@ -1,11 +1,12 @@
-//! The commit of a bundle that a person has just signed: exactly its files, by the person's own git.
+//! The commits of a bundle that a person has just signed, and of a line that parks a task (`halt_commit`): exactly those
+//! files, by the person's own git.
 //!
 //! Hooks, signing keys and identities are the person's and are honoured; git may talk to them on this terminal.
 
 use std::time::Duration;
 
 use camino::Utf8Path;
-use orchestrate_core::identifier::{SpecId, printable};
+use orchestrate_core::identifier::{BaseName, SpecId, printable};
 use orchestrate_core::place::BundleFile;
 use orchestrate_core::world::Fault;
 
@@ -14,6 +15,9 @@ use crate::process::{Output, RunOptions, describe_end, run_bounded, run_foregrou
 
 /// Long enough to name five files to the index.
 const ADD_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Long enough for hooks that look at one file.
+const LEDGER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Returns the paths of the bundle's files, below the top of the checkout.
 #[must_use]
@@ -99,6 +103,54 @@ pub fn commit_bundle(git: &Utf8Path, layout: &Layout, spec: &SpecId, message: &s
     } else {
         Err(Fault::new(operation, format!("git ended with {}", describe_end(ended)))
             .with_hint("mend what git says above; what was signed is written, and only the commit is missing"))
+    }
+}
+
+/// Returns `tasks.md` as HEAD of the primary checkout has it, where a commit of that file alone would hold nothing that
+/// somebody else has begun: on the base branch, outside of a merge or rebase, with nothing of the file staged.
+///
+/// # Errors
+/// Why none is to be made, in words.
+pub fn committed_ledger(layout: &Layout, spec: &SpecId, base: &BaseName) -> Result<Vec<u8>, String> {
+    let said = |error: git2::Error| error.message().to_owned();
+    let git = git2::Repository::open(&layout.primary).map_err(said)?;
+    if git.state() != git2::RepositoryState::Clean {
+        return Err("a merge, rebase or the like is going on in the primary checkout".to_owned());
+    }
+    let head = git.head().map_err(said)?;
+    if head.name().ok() != Some(format!("refs/heads/{base}").as_str()) {
+        return Err(format!("the primary checkout is not on {base}"));
+    }
+    let path = format!("specs/{spec}/{}", BundleFile::Tasks.name());
+    let path = std::path::Path::new(&path);
+    let entry = head.peel_to_tree().and_then(|tree| tree.get_path(path)).map_err(said)?;
+    let staged = git.index().map_err(said)?.get_path(path, 0);
+    if staged.is_none_or(|staged| staged.id != entry.id()) {
+        return Err("a change of that file is staged".to_owned());
+    }
+    let blob = git.find_blob(entry.id()).map_err(said)?;
+    Ok(blob.content().to_vec())
+}
+
+/// Commits `tasks.md` of a bundle and nothing else, whatever else is staged. Hooks and signing are honoured; nobody is asked
+/// anything.
+///
+/// # Errors
+/// When git refuses, a hook for example, or takes too long. The file stays as it is.
+pub fn commit_ledger(git: &Utf8Path, layout: &Layout, spec: &SpecId, message: &str) -> Result<(), Fault> {
+    let path = format!("specs/{spec}/{}", BundleFile::Tasks.name());
+    let options = RunOptions {
+        directory: Some(&layout.primary),
+        environment: &[("GIT_TERMINAL_PROMPT", "0")],
+        timeout: LEDGER_TIMEOUT,
+        ..RunOptions::default()
+    };
+    let arguments = ["commit", "--quiet", "--only", "--message", message, "--", path.as_str()];
+    let ended = run_bounded(git, &arguments, &options)?;
+    if ended.success() {
+        Ok(())
+    } else {
+        Err(Fault::new(format!("cannot commit {path}"), said(&ended)))
     }
 }
 

@@ -12,7 +12,9 @@ use orchestrate_core::words::count;
 use orchestrate_spec::Status;
 use orchestrate_tower::step::{StepOutcome, StepReport};
 
+use crate::arguments::Format;
 use crate::failure::Failure;
+use crate::printer::Printer;
 use crate::signing::terminal::{Terminal, Typed};
 use crate::signing::walk::Input;
 
@@ -38,6 +40,29 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
+    /// Makes room for what is told next, unless it is what the open question is about.
+    pub(crate) fn make_room_for(&mut self, report: &StepReport) {
+        let is_same = self.asked.as_ref() == Some(&question(report));
+        if !is_same
+            && self.asked.take().is_some()
+            && let Some(terminal) = &mut self.terminal
+        {
+            terminal.show("");
+        }
+    }
+
+    /// Asks a question with yes or no for an answer; whoever leaves has said no.
+    pub(crate) fn confirm(&mut self, question: &str) -> bool {
+        Printer::new(Format::Human).talk(&format!("{question} [y/N]"));
+        let Ok(terminal) = open(&mut self.terminal) else {
+            return false;
+        };
+        match terminal.typed(None) {
+            Typed::Input(Input::Line(line)) => line.trim().eq_ignore_ascii_case("y"),
+            Typed::Input(Input::Gone) | Typed::Nothing => false,
+        }
+    }
+
     /// Asks what is to become of a halt, and waits for the answer: without an end, or for as long as a loop can. The same
     /// question is asked once, however often it is waited for.
     ///
@@ -50,7 +75,7 @@ impl Desk {
         patience: Option<Duration>,
     ) -> Result<Answer, Failure> {
         let can_park = !report.waiting.is_empty();
-        let question = format!("{:?} {:?}", report.outcome, report.waiting);
+        let question = question(report);
         let terminal = open(&mut self.terminal)?;
         if self.asked.as_ref() != Some(&question) {
             terminal.drop_typed();
@@ -117,6 +142,10 @@ impl Desk {
             }
         }
     }
+}
+
+fn question(report: &StepReport) -> String {
+    format!("{:?} {:?}", report.outcome, report.waiting)
 }
 
 fn open(terminal: &mut Option<Terminal>) -> Result<&mut Terminal, Failure> {

@@ -5,6 +5,7 @@ mod demo;
 mod doctor;
 mod graph;
 mod halt;
+mod halt_commit;
 mod new;
 mod park;
 mod redo;

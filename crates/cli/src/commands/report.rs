@@ -25,10 +25,13 @@ pub(crate) fn print(advance: &Advance, printer: &mut Printer) {
             if let (Some(object), Some(instructions)) = (value.as_object_mut(), &advance.instructions) {
                 object.insert("instructions".to_owned(), json!(instructions));
             }
+            if let (Some(object), Some(subject)) = (value.as_object_mut(), &advance.committed) {
+                object.insert("committed".to_owned(), json!(subject));
+            }
             printer.json(&value);
         }
         Format::Human => {
-            for line in lines(&report.outcome) {
+            for line in lines(&report.outcome, advance.committed.as_deref()) {
                 printer.line(&line);
             }
             for line in other_halts(report) {
@@ -66,7 +69,7 @@ pub(crate) fn exit_code(report: &StepReport, detailed: bool) -> u8 {
     }
 }
 
-fn lines(outcome: &StepOutcome) -> Vec<String> {
+fn lines(outcome: &StepOutcome, committed: Option<&str>) -> Vec<String> {
     match outcome {
         StepOutcome::Dispatched(dispatched) => dispatched_lines(dispatched),
         StepOutcome::WouldDispatch { intent, start, base } => vec![
@@ -80,7 +83,7 @@ fn lines(outcome: &StepOutcome) -> Vec<String> {
             why_line(&intent.choice),
             "  nothing was written: no lock, no branch, no worktree".to_owned(),
         ],
-        StepOutcome::Swept(swept) => swept_lines(swept),
+        StepOutcome::Swept(swept) => swept_lines(swept, committed),
         StepOutcome::Nothing(NoDispatch::Idle(IdleReason::NothingReady { waiting })) => {
             let mut lines = vec!["nothing to dispatch: nothing is ready".to_owned()];
             for Waiting { task, what, hint } in waiting {
@@ -98,7 +101,7 @@ fn lines(outcome: &StepOutcome) -> Vec<String> {
 }
 
 /// What was written into the bundle, each task with why; what a halt says stands with its hint, as where it is only told.
-fn swept_lines(swept: &Swept) -> Vec<String> {
+fn swept_lines(swept: &Swept, committed: Option<&str>) -> Vec<String> {
     let Swept {
         spec,
         placed,
@@ -127,10 +130,12 @@ fn swept_lines(swept: &Swept) -> Vec<String> {
             lines.push(format!("  when that is done: orchestrate unpark {spec} {}", task.task));
         }
     }
-    lines.push(if *dry_run {
-        "nothing was written; such a step dispatches nothing, and the next one goes on".to_owned()
-    } else {
-        "nothing was committed, and nothing was dispatched; the next step goes on".to_owned()
+    lines.push(match (*dry_run, committed) {
+        (true, _) => "nothing was written; such a step dispatches nothing, and the next one goes on".to_owned(),
+        (false, None) => "nothing was committed, and nothing was dispatched; the next step goes on".to_owned(),
+        (false, Some(subject)) => {
+            format!("committed as \"{subject}\"; nothing was dispatched, and the next step goes on")
+        }
     });
     lines
 }

@@ -1,5 +1,6 @@
 //! `orchestrate [SPEC]`: one step, and what a person before it answers.
 
+use std::cell::RefCell;
 use std::time::Duration;
 
 use orchestrate_core::identifier::{BackendName, Pair, SpecId, TaskId, quoted};
@@ -13,6 +14,7 @@ use orchestrate_workers::{paste, runner};
 
 use crate::arguments::{Format, StepArguments};
 use crate::commands::halt::{self, Answer, Desk};
+use crate::commands::halt_commit;
 use crate::commands::report;
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -95,7 +97,8 @@ pub(crate) fn answered(
 ) -> Result<(Advance, Ended), Failure> {
     let mut aim = Aim::Dispatch;
     loop {
-        let advance = advance(step, printer, aim)?;
+        let advance = advance(step, printer, aim, desk)?;
+        desk.make_room_for(&advance.report);
         tell(&advance, printer);
         let waits = waits_for_answers(step.arguments, step.environment) && halt::waits(&advance.report);
         if !waits || aim == Aim::Park {
@@ -124,10 +127,12 @@ pub(crate) struct Advance {
     pub(crate) report: StepReport,
     /// How a printed dispatch is started.
     pub(crate) instructions: Option<String>,
+    /// The subject of the commit of what was parked.
+    pub(crate) committed: Option<String>,
 }
 
 /// Takes one step with everything read afresh.
-fn advance(taken: &Step<'_>, printer: &mut Printer, aim: Aim) -> Result<Advance, Failure> {
+fn advance(taken: &Step<'_>, printer: &mut Printer, aim: Aim, desk: &mut Desk) -> Result<Advance, Failure> {
     let Step {
         arguments,
         environment,
@@ -150,6 +155,8 @@ fn advance(taken: &Step<'_>, printer: &mut Printer, aim: Aim) -> Result<Advance,
         }
         rules
     });
+    let desk = RefCell::new(desk);
+    let confirm = |question: &str| desk.borrow_mut().confirm(question);
     let launcher = BackendLauncher {
         layout: session.world.repository().layout.clone(),
         settings: session.settings.clone(),
@@ -159,7 +166,7 @@ fn advance(taken: &Step<'_>, printer: &mut Printer, aim: Aim) -> Result<Advance,
         programs: &environment.programs,
         confirm: is_attended.then_some(&confirm),
     };
-    let report = match aim {
+    let mut report = match aim {
         Aim::Dispatch => step(&mut session.world, &request, &launcher),
         Aim::Park => park_halted(&mut session.world, &request, &launcher),
     };
@@ -173,7 +180,25 @@ fn advance(taken: &Step<'_>, printer: &mut Printer, aim: Aim) -> Result<Advance,
         | StepOutcome::Swept(_)
         | StepOutcome::Nothing(_) => None,
     };
-    Ok(Advance { report, instructions })
+    let committed = match &report.outcome {
+        StepOutcome::Swept(swept)
+            if session.settings.halt_commit.value && !swept.dry_run && !swept.parked.is_empty() =>
+        {
+            let committed = halt_commit::commit(&session, environment.git.as_deref(), swept);
+            committed
+                .map_err(|why| report.notes.push(format!("not committed: {why}")))
+                .ok()
+        }
+        StepOutcome::Swept(_)
+        | StepOutcome::Dispatched(_)
+        | StepOutcome::WouldDispatch { .. }
+        | StepOutcome::Nothing(_) => None,
+    };
+    Ok(Advance {
+        report,
+        instructions,
+        committed,
+    })
 }
 
 /// Checks what can be checked before anything is read: a slip on the command line.
@@ -214,13 +239,6 @@ fn backend(arguments: &StepArguments) -> Result<Option<BackendName>, Failure> {
     }
     Err(Failure::usage(format!("--backend: there is no backend {name}"))
         .with_hint(format!("name {FULL_SESSION} or one of {}", NAMES.join(", "))))
-}
-
-/// Asks the person at the terminal one question.
-fn confirm(question: &str) -> bool {
-    Printer::new(Format::Human).talk(&format!("{question} [y/N]"));
-    let mut answer = String::new();
-    std::io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
 }
 
 /// Returns what a person pastes to start the worker of a printed dispatch; the prompt lies ready beside it.
