@@ -30,7 +30,6 @@ fn printed_command(text: &str) -> String {
 #[test]
 fn an_absent_backend_halts_before_anything_is_written() {
     let sandbox = unconfigured();
-    let before = sandbox.listing();
     for backend in ["headless-oneshot", "in-session", "command", "tmux"] {
         let output = sandbox.orchestrate(&["alpha", "--backend", backend]).exits(4);
         let _ = output
@@ -50,7 +49,8 @@ fn an_absent_backend_halts_before_anything_is_written() {
         ");
     let _ = sandbox.git(&["checkout", "--quiet", "--", "specs"]);
     let _ = sandbox.orchestrate(&["alpha", "--backend", "$(touch pwned)"]).exits(2);
-    assert_eq!(sandbox.changes_since(&before), [""; 0]);
+    assert!(!sandbox.path(".git/orchestrate/dispatch").exists());
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
     assert_eq!(sandbox.refs("refs/heads/planwright"), [""; 0]);
 }
 
@@ -62,10 +62,10 @@ fn a_missing_worker_program_halts_before_anything_is_written() {
     for program in [missing.as_str(), "no-such-worker", "./worker", "bin/worker"] {
         let text = format!("dispatch_backend: command\ncommand_backend: [\"{program}\"]\n");
         sandbox.write(".claude/planwright.local.yml", &text);
-        let before = sandbox.listing();
         let _ = sandbox.orchestrate(&["alpha"]).exits(4).says(program).says("hint: ");
         let _ = sandbox.git(&["checkout", "--quiet", "--", "specs"]);
-        assert_eq!(sandbox.changes_since(&before), [""; 0]);
+        assert!(!sandbox.path(".git/orchestrate/dispatch").exists());
+        assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
     }
 }
 

@@ -88,11 +88,14 @@ fn a_change_after_the_sign_off_halts() {
     let sandbox = with_file(BundleFile::Requirements, |text| {
         text.replace("is delivered.", "is delivered twice.")
     });
-    check!(sandbox, writes_nothing(&sandbox), @r"
+    check!(sandbox, sandbox.orchestrate(&["alpha"]), @r"
         exit 4
         --- out
         halted: the spec changed after it was signed (signed [SHORT], main at [SHORT] has [SHORT])
         hint: review the change and sign it: orchestrate sign specs/alpha
+        parked task 1 under Awaiting input
+          when that is done: orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
         ");
 }
 
@@ -163,6 +166,8 @@ fn several_failures_are_told_together() {
               | ^^^^^^^^^^^^^^^^^^^
         hint: write `### Task <number> — <title>`: three hashes in column 0, single blanks, an em dash (U+2014)
         hint: mend the lines that are named; orchestrate validate specs/alpha shows what is left
+        halted: specs/alpha is not validly signed: specs/alpha/kickoff-brief.md is missing
+        hint: review and sign it: orchestrate sign specs/alpha
         "#####);
     let sandbox = with_texts(|file, text| match file {
         BundleFile::Tasks => {

@@ -75,6 +75,7 @@ fn every_key_is_listed_with_its_origin() {
         max_parallel_units         5             repo-tracked   [SANDBOX]/repository/.claude/planwright.yml:2
         prefer_units               []            core           built-in defaults:[LINE]
         bundle_units               []            core           built-in defaults:[LINE]
+        halt_commit                false         core           built-in defaults:[LINE]
         dispatch_fetch_ttl         2m            core           built-in defaults:[LINE]
         dispatch_fetch_park_after  3             core           built-in defaults:[LINE]
         stale_lock_threshold       15m           core           built-in defaults:[LINE]
@@ -114,6 +115,7 @@ fn a_bad_line_costs_its_key_and_is_named() {
         max_parallel_units         5             repo-tracked   [SANDBOX]/repository/.claude/planwright.yml:2
         prefer_units               []            core           built-in defaults:[LINE]
         bundle_units               []            core           built-in defaults:[LINE]
+        halt_commit                false         core           built-in defaults:[LINE]
         dispatch_fetch_ttl         2m            core           built-in defaults:[LINE]
         dispatch_fetch_park_after  3             core           built-in defaults:[LINE]
         stale_lock_threshold       15m           core           built-in defaults:[LINE]

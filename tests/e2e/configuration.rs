@@ -15,16 +15,18 @@ fn a_tracked_file_cannot_choose_a_program() {
     std::fs::remove_file(sandbox.path(".claude/planwright.local.yml")).expect("removed");
     sandbox.write(".claude/planwright.yml", &theft(&sandbox));
     let _ = sandbox.commit_all("settings");
-    let before = sandbox.listing();
     check!(sandbox, sandbox.orchestrate(&["alpha"]), @r"
         exit 4
         --- out
         halted: backend command cannot start a worker: no command is configured
         hint: set command_backend, a list of program and arguments that is read from the machine-local and adopter layers only
+        parked task 1 under Awaiting input
+          when that is done: orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
         --- err
         warning: [SANDBOX]/repository/.claude/planwright.yml:2: command_backend is ignored, because a cloned repository cannot choose a program
         ");
-    assert_eq!(sandbox.changes_since(&before), [""; 0]);
+    assert_eq!(sandbox.refs("refs/heads/planwright"), [""; 0]);
     assert!(!sandbox.desk().join("stolen").exists());
 }
 
@@ -48,6 +50,7 @@ fn a_committed_machine_local_file_cannot_choose_a_program() {
             }
         }
         let _ = sandbox.orchestrate(&["alpha"]).exits(4).says("warning: ");
+        let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
         assert!(!sandbox.desk().join("stolen").exists(), "{stage}");
         assert_eq!(sandbox.refs("refs/heads/planwright"), [""; 0], "{stage}");
     }

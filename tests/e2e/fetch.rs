@@ -308,7 +308,15 @@ fn a_step_holds_on_a_failing_origin_and_asks_for_a_person_in_the_end() {
         --- out
         halted: origin cannot be fetched, 3 times in a row: '/no/such/place' does not appear to be a git repository
         hint: see what stops it: git fetch origin
+        parked task 1 under Awaiting input
+          when that is done: orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
         ");
+    let tasks = sandbox.read("specs/alpha/tasks.md");
+    let bullet = "\n- **Task 1** — halted for every task: origin cannot be fetched, 3 times in a row; see what stops it: git \
+                  fetch origin; then orchestrate unpark alpha 1\n";
+    assert!(tasks.contains(bullet), "{tasks}");
+    let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
     sandbox.configure("dispatch_fetch_park_after: 0\n");
     let _ = step(&sandbox, &[]).exits(12).says("4 times in a row");
     assert_eq!(sandbox.refs("refs/heads/planwright"), [""; 0]);

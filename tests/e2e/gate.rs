@@ -30,6 +30,9 @@ fn halts(sandbox: &Sandbox, why: &str, remedy: &str) -> Output {
     assert_eq!(sandbox.refs("refs/heads/planwright"), [""; 0], "{output}");
     assert!(!sandbox.path(".git/orchestrate/dispatch").exists(), "{output}");
     assert_eq!(sandbox.starts(), [""; 0], "{output}");
+    if text.contains("parked task 1") {
+        let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
+    }
     output
 }
 

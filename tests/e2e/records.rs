@@ -80,13 +80,20 @@ fn a_record_of_the_older_rule_and_a_deliberate_halt_say_so() {
     let step = |record: &str| {
         sandbox.write("specs/alpha/kickoff-brief.md", &format!("{above}{record}\n"));
         let _ = sandbox.commit_all("brief");
-        sandbox.orchestrate(&["alpha"])
+        let output = sandbox.orchestrate(&["alpha"]);
+        if output.stdout.contains("parked task 1") {
+            let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
+        }
+        output
     };
     check!(sandbox, step(&format!("Anchor: {older} (`scripts/spec-anchor.sh specs/alpha`)")), @r"
         exit 4
         --- out
         halted: pre-change entry: the sign-off was recorded by an older rule of the anchor (signed [SHORT], main at [SHORT] has [SHORT])
         hint: nothing that was signed has changed; record that once: orchestrate sign specs/alpha
+        parked task 1 under Awaiting input
+          when that is done: orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
         ");
     check!(sandbox, step("Anchor: (none — fail closed)"), @r"
         exit 4

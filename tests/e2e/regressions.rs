@@ -90,7 +90,10 @@ fn a_submodule_cannot_choose_a_program() {
             .says("no command is configured")
             .says("command_backend is ignored");
         let _ = sandbox.git_in(&checkout, &["checkout", "--quiet", "--", "specs"]);
-        assert_eq!(Listing::of(&checkout).changes_since(&before), [""; 0]);
+        // The lock's file, and the index that the restoring touched.
+        let mut changes = Listing::of(&checkout).changes_since(&before);
+        changes.retain(|change| !change.contains(".git/orchestrate") && !change.ends_with("/index"));
+        assert_eq!(changes, [""; 0]);
     }
     assert!(!stolen.exists());
 }

@@ -102,7 +102,7 @@ pub(crate) struct StepArguments {
     /// Take these two consecutive tasks as one unit, when both are ready. May be given several times.
     #[arg(long, value_name = "A-B")]
     pub(crate) bundle: Vec<String>,
-    /// Never prompt. Implied where there is no terminal.
+    /// Never prompt, and write down what waits for a person. Implied where there is no terminal.
     #[arg(long)]
     pub(crate) unattended: bool,
     /// Decide and print, but take no lock and write nothing.
@@ -186,7 +186,7 @@ pub(crate) enum Command {
         #[arg(long)]
         title: Option<String>,
     },
-    /// Take a task out of selection: write the bullet that parks it.
+    /// Take a task out of selection: write the bullet that parks it, or move its block in format version 1.
     Park {
         /// The spec: specs/NAME or NAME.
         spec: String,
@@ -207,7 +207,7 @@ pub(crate) enum Command {
         /// The spec: specs/NAME or NAME.
         spec: String,
     },
-    /// Put a parked task back: remove its bullet.
+    /// Put a parked task back: remove its bullet, or move its block back.
     Unpark {
         /// The spec: specs/NAME or NAME.
         spec: String,
