@@ -1,6 +1,7 @@
 //! Halts: written once where nobody is there to be told, presented and waited for where somebody is.
 
 use orchestrate_e2e::sandbox::Sandbox;
+use orchestrate_e2e::surroundings::{read_only, skipped};
 use orchestrate_e2e::terminal::{CTRL_C, CTRL_D};
 use orchestrate_testkit::bundle::BundleFixture;
 
@@ -378,6 +379,25 @@ fn a_file_in_conflict_is_not_written() {
         let output = sandbox.orchestrate(arguments);
         assert_eq!(sandbox.read(TASKS), conflict, "{output}");
     }
+}
+
+/// What cannot be written down is told all the same, with why; nothing is lost.
+#[test]
+fn a_bundle_that_cannot_be_written_hides_no_halt() {
+    let sandbox = halted_in(&single());
+    let before = sandbox.read(TASKS);
+    let Some(mounted) = read_only(&sandbox, &sandbox.path("specs/alpha")) else {
+        return skipped("a read-only directory (this user may not mount one)");
+    };
+    let output = sandbox
+        .orchestrate(&["alpha"])
+        .exits(4)
+        .says("holds uncommitted work: new.txt");
+    let _ = output.says("note: this is not written down: cannot make specs/alpha/.orchestrate.lock");
+    assert_eq!(sandbox.read(TASKS), before);
+    drop(mounted);
+    let _ = sandbox.orchestrate(&["alpha"]).exits(4).says("parked task 1");
+    assert_eq!(bullets(&sandbox), 1);
 }
 
 /// Version 1: the block is moved, once, and comes back where it stood.

@@ -184,7 +184,10 @@ fn what_concerns_every_unit_parks_none() {
     );
     let _ = sandbox.orchestrate(&["alpha", "--unattended"]).exits(4);
     assert_eq!(bullets(&sandbox), 0);
-    assert_eq!(sandbox.git(&["status", "--porcelain"]).trim(), "M specs/alpha/design.md");
+    assert_eq!(
+        sandbox.git(&["status", "--porcelain"]).trim(),
+        "M specs/alpha/design.md"
+    );
     let _ = sandbox.git(&["checkout", "--quiet", "--", "specs"]);
     std::fs::create_dir_all(sandbox.path(".claude/doctrine.local/execute-task.md")).expect("a directory");
     let _ = sandbox.orchestrate(&["alpha", "--unattended"]).exits(4);

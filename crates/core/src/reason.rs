@@ -248,6 +248,9 @@ fn count_times(times: u32) -> String {
     count(usize::try_from(times).unwrap_or(usize::MAX), "time")
 }
 
+/// What helps where what refused a launch does not say it itself.
+const OTHER_BACKEND: &str = "mend that, or set dispatch_backend to another backend";
+
 fn origin_unreached(why: &Why, in_a_row: u32) -> String {
     match in_a_row {
         0 | 1 => format!("origin cannot be fetched: {why}"),
@@ -471,7 +474,7 @@ impl HaltReason {
                 if is_of_a_machine(&why.reason) {
                     return with(reason, Some("the next step says why".to_string()));
                 }
-                let remedy = why.hint.clone().filter(|hint| !is_of_a_machine(hint));
+                let remedy = self.remedy().filter(|hint| !is_of_a_machine(hint));
                 with(format!("{reason}: {}", why.reason), remedy)
             }
             Self::Status { .. }
@@ -521,7 +524,7 @@ impl HaltReason {
             )),
             Self::NotAtOrigin { base } => Some(format!("push it: git push origin {base}")),
             Self::OriginUnreached { why, .. } => why.hint.clone().or_else(|| Some(UNREACHED.to_string())),
-            Self::Backend { why, .. } => why.hint.clone(),
+            Self::Backend { why, .. } => why.hint.clone().or_else(|| Some(OTHER_BACKEND.to_string())),
             Self::UncommittedWork { .. } => Some("commit it on the unit's branch, or move it away".to_string()),
             Self::Machine(fault) => fault.hint.clone(),
         }

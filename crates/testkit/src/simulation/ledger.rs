@@ -71,10 +71,10 @@ impl Universe {
                 self.judge_parking(tower, &task, is_of_all);
             }
         }
-        let halts = of_every_unit(bytes).count();
-        if halts > 1 && halts > of_every_unit(&before).count() {
+        let (earlier, now) = (of_every_unit(&before).count(), of_every_unit(bytes).count());
+        if earlier > 0 && now > earlier {
             self.convict(Law::Parking, || {
-                format!("tower {tower} parks a second task for what halts every one")
+                format!("tower {tower} parks a second unit for what halts every one")
             });
         }
     }

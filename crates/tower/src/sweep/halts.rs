@@ -56,9 +56,12 @@ pub(crate) fn record(
         Ok(released) => released,
         // A later step finds it in the way again.
         Err(LockRefusal::Busy(_)) => return Err(refusal.reason),
-        Err(LockRefusal::Fault(fault)) => return Err(machine(fault)),
+        Err(LockRefusal::Fault(fault)) => return Err(unwritten(refusal.reason, machine(fault), told)),
     };
-    let (swept, notes) = released.value?;
+    let (swept, notes) = match released.value {
+        Ok(value) => value,
+        Err(why) => return Err(unwritten(refusal.reason, why, told)),
+    };
     told.notes.extend(notes);
     match released.kept {
         Some(fault) => Err(machine(fault)),
@@ -137,14 +140,56 @@ pub(crate) fn record_of_every_unit(
         Ok((edited.swept(false), refused))
     });
     match released {
-        Ok(Released { value, kept }) => {
-            let (swept, refused) = value?;
+        Ok(Released { value: Err(why), .. }) => Err(unwritten(reason, why, told)),
+        Ok(Released {
+            value: Ok((swept, refused)),
+            kept,
+        }) => {
             told.notes.extend(refused.iter().map(ToString::to_string));
             kept.map_or(Ok(swept), |fault| Err(machine(fault)))
         }
         // A later step finds it in the way again.
         Err(LockRefusal::Busy(_)) => Err(reason),
-        Err(LockRefusal::Fault(fault)) => Err(machine(fault)),
+        Err(LockRefusal::Fault(fault)) => Err(unwritten(reason, machine(fault), told)),
+    }
+}
+
+/// Returns what the step says where a halt could not be written down: what the machine refused hides nothing of why a person
+/// is needed; anything else that was found under the lock is more recent.
+fn unwritten(reason: NoDispatch, found: NoDispatch, told: Aside<'_>) -> NoDispatch {
+    let faults: Option<Vec<String>> = match &found {
+        NoDispatch::Halt(reasons) => reasons.iter().map(fault_of).collect(),
+        NoDispatch::Idle(_) | NoDispatch::Hold(_) => None,
+    };
+    match faults {
+        Some(faults) if matches!(reason, NoDispatch::Halt(_)) => {
+            let notes = faults
+                .into_iter()
+                .map(|fault| format!("this is not written down: {fault}"));
+            told.notes.extend(notes);
+            reason
+        }
+        Some(_) | None => found,
+    }
+}
+
+fn fault_of(reason: &HaltReason) -> Option<String> {
+    match reason {
+        HaltReason::Machine(fault) => Some(match &fault.hint {
+            Some(hint) => format!("{fault}; {hint}"),
+            None => fault.to_string(),
+        }),
+        HaltReason::Status { .. }
+        | HaltReason::BundleInvalid { .. }
+        | HaltReason::SignOff { .. }
+        | HaltReason::Changed { .. }
+        | HaltReason::WorkingCopyDiffers { .. }
+        | HaltReason::NotAtOrigin { .. }
+        | HaltReason::OriginUnreached { .. }
+        | HaltReason::Doctrine { .. }
+        | HaltReason::Backend { .. }
+        | HaltReason::WorktreeTaken { .. }
+        | HaltReason::UncommittedWork { .. } => None,
     }
 }
 
