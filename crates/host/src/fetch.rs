@@ -14,9 +14,10 @@ use fd_lock::RwLock;
 use git2::ErrorCode;
 use orchestrate_core::fetch::{Fetch, FetchTerms};
 use orchestrate_core::identifier::BaseName;
-use orchestrate_core::observed::Why;
+use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::record::fetch::FetchRecord;
 use orchestrate_core::record::fetch_stamp;
+use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::{Fault, Reading};
 
 use crate::base::origin_head;
@@ -54,6 +55,36 @@ pub(crate) struct FetchedClone<'a> {
     pub(crate) state_directory: Option<&'a Utf8Path>,
     /// The git program, where there is one.
     pub(crate) program: Option<&'a Utf8Path>,
+}
+
+/// What is known of the fetches of a clone without asking origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FetchState {
+    /// When it was fetched last, as the stamp says.
+    pub last: Observed<Timestamp>,
+    /// How many fetches have failed since.
+    pub failures: u32,
+}
+
+/// Returns what is known of the fetches of a clone.
+pub(crate) fn state(clone: &FetchedClone<'_>) -> FetchState {
+    let path = stamp_path(clone);
+    let unknown = |why: &str| Observed::Unknown(Why::new(format!("{}: {why}", clone.layout.shown(&path))));
+    let last = match files::read_path(&path) {
+        Reading::Absent => Observed::Absent(Why::new("it was never fetched by a tower")),
+        Reading::File { bytes, .. } => match fetch_stamp::parse(&bytes) {
+            Some(stamp) => Observed::Known(stamp),
+            None => unknown("it is no number of seconds"),
+        },
+        Reading::Directory { .. } => unknown("it is a directory"),
+        Reading::Symlink => unknown("it is a symbolic link"),
+        Reading::Special => unknown("it is no regular file"),
+        Reading::Unreadable(why) => unknown(&why),
+    };
+    FetchState {
+        last,
+        failures: read_record(clone.layout).failures,
+    }
 }
 
 /// Fetches origin, unless that was done a moment ago.

@@ -17,6 +17,17 @@ use crate::layout::Layout;
 /// A file larger than this is not read: every file of the tower is far smaller.
 pub(crate) const LARGEST_FILE: u64 = 64 * 1024 * 1024;
 
+/// What the names of staged files begin with; six letters or digits follow.
+pub(crate) const STAGED: &str = ".orchestrate-";
+/// How many there are.
+const STAGED_RANDOM: usize = 6;
+
+/// Returns whether a file of that name was staged by us, to be renamed over another one.
+pub(crate) fn is_staged_name(name: &str) -> bool {
+    name.strip_prefix(STAGED)
+        .is_some_and(|rest| rest.len() == STAGED_RANDOM && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
 /// What helps when a disk or a quota is full.
 pub(crate) const FULL_DISK_HINT: &str = "free some space; what was there before is unchanged";
 
@@ -216,12 +227,7 @@ pub fn write_private(path: &Utf8Path, bytes: &[u8]) -> Result<(), Fault> {
 
 /// Writes the bytes beside the path and renames them over it.
 pub(crate) fn replace(parent: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
-    replace_with(
-        parent,
-        path,
-        bytes,
-        tempfile::Builder::new().prefix(".orchestrate-").tempfile_in(parent)?,
-    )
+    replace_with(parent, path, bytes, staging().tempfile_in(parent)?)
 }
 
 /// As [`replace`], for a file that is git's: others may have to read it, as the umask and an existing file's mode say.
@@ -229,11 +235,16 @@ pub(crate) fn replace_shared(parent: &Utf8Path, path: &Utf8Path, bytes: &[u8]) -
     replace_with(parent, path, bytes, staged_shared(parent, path)?)
 }
 
-fn staged_shared(parent: &Utf8Path, path: &Utf8Path) -> io::Result<tempfile::NamedTempFile> {
+/// Returns what makes staged files.
+pub(crate) fn staging() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
+    builder.prefix(STAGED).rand_bytes(STAGED_RANDOM);
     builder
-        .prefix(".orchestrate-")
-        .permissions(fs::Permissions::from_mode(0o666));
+}
+
+fn staged_shared(parent: &Utf8Path, path: &Utf8Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = staging();
+    builder.permissions(fs::Permissions::from_mode(0o666));
     let staged = builder.tempfile_in(parent)?;
     if let Ok(existing) = fs::metadata(path) {
         staged.as_file().set_permissions(existing.permissions())?;

@@ -79,6 +79,11 @@ pub(crate) fn pull_requests(
     })
 }
 
+/// Returns the repository that would be asked, for people.
+pub(crate) fn name(repository: &Repository, settings: &ForgeSettings) -> Observed<String> {
+    place::resolve(&repository.git, settings).map(|place| format!("{}/{} on {}", place.owner, place.name, place.host))
+}
+
 /// Returns the branch of a pull request, of the one of the checkout where none is named; nothing in any doubt.
 #[must_use]
 pub fn head_of(settings: &ForgeSettings, directory: &Utf8Path, number: Option<u64>) -> Option<String> {

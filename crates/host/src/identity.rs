@@ -8,7 +8,7 @@ mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::printable;
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
@@ -77,6 +77,26 @@ pub fn occupants(directory: &Utf8Path) -> Observed<Vec<String>> {
 /// would make every answer unknown.
 pub fn processes_in(directory: &Utf8Path) -> Observed<Vec<Occupant>> {
     match kernel::processes_in(directory) {
+        Ok(found) => Observed::Known(found),
+        Err(why) => Observed::Unknown(Why::new(why)),
+    }
+}
+
+/// A running program of this user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Running {
+    /// Its process id.
+    pub pid: u32,
+    /// Its command line.
+    pub arguments: Vec<String>,
+    /// Its working directory, where it can be told.
+    pub directory: Option<Utf8PathBuf>,
+}
+
+/// Returns the running programs of this user whose file has one of these names, in the order of their ids; not this
+/// process itself.
+pub fn running(names: &[&str]) -> Observed<Vec<Running>> {
+    match kernel::running(names) {
         Ok(found) => Observed::Known(found),
         Err(why) => Observed::Unknown(Why::new(why)),
     }

@@ -12,7 +12,7 @@ use crate::git_directories;
 use crate::git_error;
 use crate::layout::Layout;
 use crate::library;
-use crate::worktree;
+use crate::worktree::{self, LOCK_REASON};
 
 /// A repository and where its files lie.
 pub struct Repository {
@@ -35,6 +35,21 @@ pub struct Registration {
     pub locked: Option<String>,
     /// Whether it has an index, which only a finished checkout has.
     pub has_index: bool,
+}
+
+impl Registration {
+    /// Returns whether our checkout of the worktree was not completed.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        let is_ours = |reason: &String| reason.starts_with(LOCK_REASON);
+        self.locked.as_ref().is_some_and(is_ours) && !self.has_index
+    }
+}
+
+/// Returns whether there is a repository, of whatever kind.
+#[must_use]
+pub fn is_there(start: &Utf8Path) -> bool {
+    git2::Repository::discover_path(start, std::iter::empty::<&str>()).is_ok()
 }
 
 /// Returns the repository that a directory belongs to.
@@ -228,6 +243,31 @@ impl Repository {
         }
         registrations.sort_by(|left, right| left.git_directory.cmp(&right.git_directory));
         Ok(registrations)
+    }
+
+    /// Returns the directories that stand among the registrations and are none: what a killed git left.
+    ///
+    /// # Errors
+    /// When they cannot be listed.
+    pub fn leftovers(&self) -> Result<Vec<Utf8PathBuf>, Fault> {
+        let directory = self.layout.common.join("worktrees");
+        let fault = |error: std::io::Error| Fault::new(format!("cannot read {directory}"), error.to_string());
+        let entries = match fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(fault(error)),
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let Ok(path) = Utf8PathBuf::from_path_buf(entry.map_err(fault)?.path()) else {
+                continue;
+            };
+            if path.is_dir() && registration_in(&path).map_err(fault)?.is_none() {
+                found.push(path);
+            }
+        }
+        found.sort();
+        Ok(found)
     }
 
     /// Returns the worktree registered for exactly the unit's branch.

@@ -124,6 +124,17 @@ pub fn forget(layout: &Layout, spec: &SpecId) -> Result<(), Fault> {
     forget().map_err(|error| disk_fault(operation, &error))
 }
 
+/// Removes what a run that was killed left half staged or half removed. Nothing left is no error.
+///
+/// # Errors
+/// When the disk refuses, or a link stands in the way.
+pub(crate) fn discard_aside(layout: &Layout, spec: &SpecId) -> Result<(), Fault> {
+    let aside = aside(layout, spec);
+    let operation = format!("cannot remove {aside}");
+    refuse_links(layout, &aside.join("x"), &operation)?;
+    remove(&aside).map_err(|error| disk_fault(operation, &error))
+}
+
 /// Every file whose change may be kept, in the bundle's order.
 fn files() -> impl Iterator<Item = BundleFile> {
     BundleFile::AUTHORED.into_iter().chain([BundleFile::KickoffBrief])

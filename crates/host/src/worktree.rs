@@ -221,7 +221,7 @@ pub(crate) fn register(repository: &Repository, name: &UnitName, nonce: &Nonce) 
 
 const REGISTRATION_FILES: [&str; 4] = ["HEAD", "commondir", "gitdir", "locked"];
 
-fn discard_staging(staging: &Utf8Path) -> io::Result<()> {
+pub(crate) fn discard_staging(staging: &Utf8Path) -> io::Result<()> {
     for file in REGISTRATION_FILES {
         match fs::remove_file(staging.join(file)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -267,6 +267,14 @@ pub(crate) fn make_directory(
     }
 }
 
+/// The lines that keep our files out of `git status`.
+pub(crate) const EXCLUDED: [&str; 4] = [
+    "/.claude/worktrees/",
+    "/.claude/*.local/",
+    "/.claude/*.local.yml",
+    ".orchestrate*",
+];
+
 /// Keeps our files out of `git status` without touching a tracked file.
 pub(crate) fn exclude_our_files(layout: &Layout) -> io::Result<()> {
     let directory = layout.common.join("info");
@@ -284,15 +292,7 @@ pub(crate) fn exclude_our_files(layout: &Layout) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     let is_there = |line: &&str| text.split(|byte| *byte == b'\n').any(|there| there == line.as_bytes());
-    let missing: Vec<&str> = [
-        "/.claude/worktrees/",
-        "/.claude/*.local/",
-        "/.claude/*.local.yml",
-        ".orchestrate*",
-    ]
-    .into_iter()
-    .filter(|line| !is_there(line))
-    .collect();
+    let missing: Vec<&str> = EXCLUDED.into_iter().filter(|line| !is_there(line)).collect();
     if missing.is_empty() {
         return Ok(());
     }

@@ -19,14 +19,16 @@ use orchestrate_core::world::{Branches, Checkout, Fault, Pushed, Race, Reading, 
 
 use crate::base::{self, BaseQuestion};
 use crate::failpoint::reach;
-use crate::fetch::{self, FetchedClone};
+use crate::fetch::{self, FetchState, FetchedClone};
 use crate::forge::{self, ForgeSettings};
 use crate::git;
 use crate::history::Memory;
 use crate::process::{self, DetachedStart, Handshake};
 use crate::repository::{self, Repository};
 use crate::window::Windows;
-use crate::{branches, checkout, clock, content, files, identity, lease, library, origin, promised, worktree};
+use crate::{
+    branches, checkout, clock, content, files, identity, lease, library, obstacle, origin, promised, worktree,
+};
 
 /// How long a worker runner may take to say that it holds the lease.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
@@ -91,14 +93,37 @@ impl RealWorld {
     /// Fetches origin, unless that was done a moment ago, with the stamp of the checkout at `top`: the primary one, or a
     /// linked worktree of it.
     pub fn fetch_for(&self, top: &Utf8Path, terms: &FetchTerms) -> Fetch {
-        let clone = FetchedClone {
+        fetch::fetch(&self.clone_at(top), terms)
+    }
+
+    /// Returns what is known of the fetches of this clone, without asking origin.
+    #[must_use]
+    pub fn fetch_state(&self) -> FetchState {
+        fetch::state(&self.clone_at(&self.repository.layout.primary))
+    }
+
+    /// Returns the repository on a forge that would be asked for pull requests, for people; absent where there is none
+    /// to ask, or no `gh` to ask it with.
+    pub fn forge(&self) -> Observed<String> {
+        forge::name(&self.repository, &self.settings.forge)
+    }
+
+    /// Returns what lies in the way of a bundle's task branches among git's own files.
+    ///
+    /// # Errors
+    /// With what lies in the way of all of them, or cannot be looked at.
+    pub fn obstacles(&self, spec: &SpecId) -> Result<BTreeMap<Unit, Why>, Why> {
+        Ok(obstacle::find(&self.repository.git, spec)?.by_unit)
+    }
+
+    fn clone_at<'a>(&'a self, top: &'a Utf8Path) -> FetchedClone<'a> {
+        FetchedClone {
             git: &self.repository.git,
             layout: &self.repository.layout,
             top,
             state_directory: self.settings.fetch_directory.as_deref(),
             program: self.settings.git.as_deref(),
-        };
-        fetch::fetch(&clone, terms)
+        }
     }
 
     fn runner_arguments(record: &DispatchRecord) -> Vec<String> {

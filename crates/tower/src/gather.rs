@@ -140,7 +140,8 @@ fn recorded_starts(records: &Observed<BTreeMap<Unit, UnitRecords>>) -> BTreeMap<
     records.iter().filter_map(start).collect()
 }
 
-fn markers(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Markers>> {
+/// Returns the markers of a bundle, those of tasks that it does not have included.
+pub fn markers(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Markers>> {
     let mut found: BTreeMap<TaskId, Markers> = BTreeMap::new();
     for home in MarkerHome::ALL {
         let names = match world.list(&Place::MarkerDirectory(spec.clone(), home)).known() {
@@ -179,9 +180,14 @@ fn redo(world: &dyn World, spec: &SpecId) -> BTreeMap<TaskId, BTreeSet<CommitId>
         .collect()
 }
 
+/// Returns our own records of a bundle, those of tasks that it does not have included, and who of their writers lives.
+pub fn records(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<Unit, UnitRecords>> {
+    dispatches(world, spec).map(|dispatches| with_launches(world, spec, dispatches))
+}
+
 /// Returns what this clone has pushed as its fences, or was about to. One of another clone, which came here with a copy
 /// of its git directory, is none of ours.
-fn intents(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Observed<FenceIntent>>> {
+pub fn intents(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Observed<FenceIntent>>> {
     let names = match world.list(&Place::IntentDirectory(spec.clone())).known() {
         Ok(names) => names.unwrap_or_default(),
         Err(why) => return Observed::Unknown(why),

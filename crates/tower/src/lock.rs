@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 use orchestrate_core::identifier::{Nonce, SpecId};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{LockDirectory, Place};
+use orchestrate_core::process::Liveness;
 use orchestrate_core::record::lock_owner::{LockKind, LockOwner};
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::{Fault, Race, Reading, World};
@@ -149,6 +150,66 @@ pub fn release_detached(world: &mut dyn World, spec: &SpecId) -> Result<(), Faul
         Seen::Lock { owner, modified } => move_aside_and_remove(world, spec, &Expected { owner, modified }).map(|_| ()),
         Seen::Free | Seen::Strange(_) => Ok(()),
     }
+}
+
+/// How the lock of a bundle stands, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody has it.
+    Free,
+    /// Something stands there that is no lock.
+    Strange(&'static str),
+    /// Somebody has it, or had.
+    Taken(Taken),
+}
+
+/// A lock that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taken {
+    /// Who took it, as far as it says; nothing for the reference's, which leaves no name.
+    pub owner: Option<LockOwner>,
+    /// Whether that process lives; absent where none is named.
+    pub liveness: Observed<Liveness>,
+    /// Since when.
+    pub since: Timestamp,
+    /// Why the next tower leaves it alone; nothing where that one breaks it.
+    pub kept: Option<Why>,
+}
+
+/// Looks at the lock of a bundle and changes nothing.
+pub fn inspect(world: &dyn World, spec: &SpecId, stale_lock_minutes: i64) -> Standing {
+    let (owner, modified) = match look(world, spec) {
+        Seen::Free => return Standing::Free,
+        Seen::Strange(what) => return Standing::Strange(what),
+        Seen::Lock { owner, modified } => (owner, modified),
+    };
+    let named = match &owner {
+        Owner::Ours(owner) => Some(owner.clone()),
+        Owner::Bare | Owner::Unknown(_) => None,
+    };
+    let liveness = match (&named, &owner) {
+        (Some(named), _) => world.liveness(&named.process),
+        (None, Owner::Unknown(why)) => Observed::Unknown(Why::new(why.clone())),
+        (None, Owner::Ours(_) | Owner::Bare) => Observed::Absent(Why::new("it names no process")),
+    };
+    let is_of_a_process = named
+        .as_ref()
+        .is_some_and(|named| named.kind == LockKind::Process && named.process.host == world.identity().host);
+    let kept = match (&liveness, &named) {
+        // Who breaks it holds the window's lock, which a living owner would hold.
+        (Observed::Known(Liveness::Dead), _) if is_of_a_process => None,
+        (Observed::Known(Liveness::Alive), Some(named)) if is_of_a_process => {
+            Some(Why::new(format!("its tower, {}, lives", named.process)))
+        }
+        (Observed::Unknown(why), Some(_)) if is_of_a_process => Some(why.clone()),
+        (_, _) => still_held(world, spec, &owner, modified, stale_lock_minutes),
+    };
+    Standing::Taken(Taken {
+        owner: named,
+        liveness,
+        since: modified,
+        kept,
+    })
 }
 
 /// Who a lock says it belongs to.

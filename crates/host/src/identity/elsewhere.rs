@@ -2,7 +2,7 @@
 
 use camino::Utf8Path;
 
-use super::{Occupant, Seen};
+use super::{Occupant, Running, Seen};
 
 const WHY: &str = "this build can read the process table on Linux only";
 
@@ -27,6 +27,10 @@ pub(super) fn children() -> Result<Vec<u32>, String> {
 }
 
 pub(super) fn processes_in(_directory: &Utf8Path) -> Result<Vec<Occupant>, String> {
+    Err(WHY.to_owned())
+}
+
+pub(super) fn running(_names: &[&str]) -> Result<Vec<Running>, String> {
     Err(WHY.to_owned())
 }
 

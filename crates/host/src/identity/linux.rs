@@ -5,12 +5,12 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::printable;
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::{Occupant, Seen};
+use super::{Occupant, Running, Seen};
 
 /// Directories are at most this deep; a deeper walk has gone wrong.
 const DEEPEST: usize = 128;
@@ -179,6 +179,35 @@ fn lies_below(link: &str, inode: (u64, u64)) -> bool {
         path.push_str("/..");
     }
     false
+}
+
+pub(super) fn running(names: &[&str]) -> Result<Vec<Running>, String> {
+    let own = rustix::process::geteuid().as_raw();
+    let mut found = Vec::new();
+    for pid in pids()?.into_iter().filter(|pid| *pid != std::process::id()) {
+        // A process that ends while we look is not there.
+        let is_ours = fs::metadata(format!("/proc/{pid}")).is_ok_and(|metadata| metadata.uid() == own);
+        let Some(line) = is_ours.then(|| fs::read(format!("/proc/{pid}/cmdline")).ok()).flatten() else {
+            continue;
+        };
+        let arguments: Vec<String> = line
+            .strip_suffix(b"\0")
+            .unwrap_or(&line)
+            .split(|byte| *byte == 0)
+            .map(|argument| String::from_utf8_lossy(argument).into_owned())
+            .collect();
+        let program = arguments.first().and_then(|first| Utf8Path::new(first).file_name());
+        if !program.is_some_and(|program| names.contains(&program)) {
+            continue;
+        }
+        let directory = fs::read_link(format!("/proc/{pid}/cwd"));
+        found.push(Running {
+            pid,
+            arguments,
+            directory: directory.ok().and_then(|path| Utf8PathBuf::from_path_buf(path).ok()),
+        });
+    }
+    Ok(found)
 }
 
 pub(super) fn holders(file: (u64, u64)) -> Result<Vec<Occupant>, String> {
