@@ -116,6 +116,26 @@ pub(crate) struct StepArguments {
     pub(crate) detailed_exitcode: bool,
 }
 
+/// What the doctor may do.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Mend what is harmless: ignore rules, stale locks, and what killed processes left and is nobody's.
+    #[arg(long)]
+    pub(crate) fix: bool,
+    /// With --fix: say what would be mended, and write nothing.
+    #[arg(long, requires = "fix")]
+    pub(crate) dry_run: bool,
+    /// Ask neither origin nor the forge.
+    #[arg(long)]
+    pub(crate) offline: bool,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) format: Format,
+    /// Tell warnings (14) from none by the exit code.
+    #[arg(long)]
+    pub(crate) detailed_exitcode: bool,
+}
+
 /// What can be done besides stepping.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -153,12 +173,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         verb: ConfigVerb,
     },
-    /// Look for what is wrong with the configuration and the rule documents, and say what mends it.
-    Doctor {
-        /// How to print the result.
-        #[arg(long, value_enum, default_value_t)]
-        format: Format,
-    },
+    /// Look for what is wrong with the surroundings, and say what mends it. Ends with 1 when there is a fault.
+    Doctor(DoctorArguments),
     /// Watch five tasks land in a throw-away repository, with a scripted worker and a scripted person.
     Demo {
         /// Where to make the repository; a temporary directory without it.
@@ -504,7 +520,7 @@ impl Arguments {
                 verb: ConfigVerb::Get { format, .. } | ConfigVerb::List { format },
             }) => *format,
             Some(
-                Command::Doctor { format }
+                Command::Doctor(DoctorArguments { format, .. })
                 | Command::Status { format, .. }
                 | Command::Why { format, .. }
                 | Command::Validate { format, .. },

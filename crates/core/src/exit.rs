@@ -24,6 +24,9 @@ pub const CAPPED: u8 = 11;
 /// Only with `--detailed-exitcode`: held by evidence or by another tower.
 pub const HELD: u8 = 12;
 
+/// Only with `--detailed-exitcode`, from `doctor`: warnings, and no fault.
+pub const WARNED: u8 = 14;
+
 /// The table of every command that is not plumbing.
 pub const PORCELAIN: &[ExitMeaning] = &[
     ExitMeaning {
@@ -53,6 +56,10 @@ pub const PORCELAIN: &[ExitMeaning] = &[
     ExitMeaning {
         code: HELD,
         meaning: "only with --detailed-exitcode: held by evidence, or another tower was busy",
+    },
+    ExitMeaning {
+        code: WARNED,
+        meaning: "only with --detailed-exitcode: doctor has warnings and found no fault",
     },
 ];
 

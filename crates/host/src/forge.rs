@@ -79,9 +79,38 @@ pub(crate) fn pull_requests(
     })
 }
 
-/// Returns the repository that would be asked, for people.
-pub(crate) fn name(repository: &Repository, settings: &ForgeSettings) -> Observed<String> {
-    place::resolve(&repository.git, settings).map(|place| format!("{}/{} on {}", place.owner, place.name, place.host))
+/// Whether there is a forge to ask.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ForgeStanding {
+    /// Origin is on none.
+    None(Why),
+    /// There is one, and no `gh` to ask it with.
+    NoProgram {
+        /// Its host.
+        host: String,
+    },
+    /// There is one, and `gh` is not configured for it.
+    NotConfigured {
+        /// Its host.
+        host: String,
+    },
+    /// It cannot be told.
+    Unknown(Why),
+    /// This repository is asked, for people: `owner/name on host`.
+    Asks(String),
+}
+
+/// Returns whether there is a forge to ask, without asking it.
+pub(crate) fn standing(repository: &Repository, settings: &ForgeSettings) -> ForgeStanding {
+    match place::resolve(&repository.git, settings) {
+        Observed::Known(place) => ForgeStanding::Asks(format!("{}/{} on {}", place.owner, place.name, place.host)),
+        Observed::Unknown(why) => ForgeStanding::Unknown(why),
+        Observed::Absent(why) => match place::host(&repository.git) {
+            None => ForgeStanding::None(why),
+            Some(host) if settings.gh.is_none() => ForgeStanding::NoProgram { host },
+            Some(host) => ForgeStanding::NotConfigured { host },
+        },
+    }
 }
 
 /// Returns the branch of a pull request, of the one of the checkout where none is named; nothing in any doubt.

@@ -84,7 +84,7 @@ impl Layout {
     /// Returns how a path is named for people and in a bundle: from the primary checkout on, so that it says nothing of
     /// this machine. The primary checkout itself is called that.
     #[must_use]
-    pub(crate) fn shown(&self, path: &Utf8Path) -> String {
+    pub fn shown(&self, path: &Utf8Path) -> String {
         let mut up = String::new();
         for above in self.primary.ancestors() {
             match path.strip_prefix(above) {

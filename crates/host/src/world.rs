@@ -20,7 +20,7 @@ use orchestrate_core::world::{Branches, Checkout, Fault, Pushed, Race, Reading, 
 use crate::base::{self, BaseQuestion};
 use crate::failpoint::reach;
 use crate::fetch::{self, FetchState, FetchedClone};
-use crate::forge::{self, ForgeSettings};
+use crate::forge::{self, ForgeSettings, ForgeStanding};
 use crate::git;
 use crate::history::Memory;
 use crate::process::{self, DetachedStart, Handshake};
@@ -102,10 +102,10 @@ impl RealWorld {
         fetch::state(&self.clone_at(&self.repository.layout.primary))
     }
 
-    /// Returns the repository on a forge that would be asked for pull requests, for people; absent where there is none
-    /// to ask, or no `gh` to ask it with.
-    pub fn forge(&self) -> Observed<String> {
-        forge::name(&self.repository, &self.settings.forge)
+    /// Returns whether there is a forge to ask for pull requests, without asking it.
+    #[must_use]
+    pub fn forge(&self) -> ForgeStanding {
+        forge::standing(&self.repository, &self.settings.forge)
     }
 
     /// Returns what lies in the way of a bundle's task branches among git's own files.

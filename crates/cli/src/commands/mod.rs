@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: Arguments, environment: &Environment, printer: &mut
         None if arguments.step.watch => watch::run(&arguments.step, environment, printer),
         None => step::run(&arguments.step, environment, printer),
         Some(Command::Config { verb }) => config::run(&verb, environment, printer),
-        Some(Command::Doctor { .. }) => doctor::run(environment, printer),
+        Some(Command::Doctor(arguments)) => doctor::run(&arguments, environment, printer),
         Some(Command::New { spec, title }) => new::run(&spec, title.as_deref(), environment, printer),
         Some(Command::Park {
             spec,

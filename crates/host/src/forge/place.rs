@@ -59,6 +59,13 @@ pub(super) fn resolve(repository: &Repository, settings: &ForgeSettings) -> Obse
     })
 }
 
+/// Returns the host that origin is on; nothing where that is no forge.
+pub(super) fn host(repository: &Repository) -> Option<String> {
+    let origin = repository.find_remote("origin").ok()?;
+    let (host, _, _) = forge_path(&String::from_utf8_lossy(origin.url_bytes()))?;
+    Some(host)
+}
+
 /// `GH_REPO`, else what `gh repo set-default` chose, else upstream, else origin: gh's own order.
 fn base_repository(
     repository: &Repository,

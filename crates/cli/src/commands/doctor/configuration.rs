@@ -2,9 +2,14 @@
 
 use orchestrate_config::{Configuration, ConfigurationError, KEYS, Layer, Warning};
 
-use super::{Finding, Surroundings, Weight};
+use super::finding::{Finding, Looked, Mend, Weight};
+use super::surroundings::Surroundings;
 
-pub(super) fn look(surroundings: &Surroundings<'_>) -> Vec<Finding> {
+pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
+    Looked::new("the configuration files of every layer", found(surroundings))
+}
+
+fn found(surroundings: &Surroundings<'_>) -> Vec<Finding> {
     let layers = surroundings.layers;
     let mut findings: Vec<Finding> = layers.adopter_fault.iter().map(|fault| adopter(fault)).collect();
     let mut texts = layers.configuration();
@@ -38,7 +43,7 @@ fn warning_finding(warning: &Warning) -> Finding {
         weight: Weight::Fault,
         place: warning.place.clone(),
         problem: warning.message.clone(),
-        mend: warning.remedy.clone(),
+        mend: Mend::ByHand(warning.remedy.clone()),
     }
 }
 
@@ -47,7 +52,7 @@ fn error_finding(error: &ConfigurationError) -> Finding {
         weight: Weight::Fault,
         place: error.place().to_owned(),
         problem: error.to_string(),
-        mend: error.hint(),
+        mend: Mend::ByHand(error.hint()),
     }
 }
 
@@ -57,6 +62,8 @@ fn adopter(fault: &str) -> Finding {
         weight: Weight::Fault,
         place: place.to_owned(),
         problem: problem.to_owned(),
-        mend: format!("correct {place}, or set PLANWRIGHT_ADOPTER_OVERLAY to the overlay's directory"),
+        mend: Mend::ByHand(format!(
+            "correct {place}, or set PLANWRIGHT_ADOPTER_OVERLAY to the overlay's directory"
+        )),
     }
 }

@@ -6,12 +6,17 @@ use orchestrate_config::doctrine::comparison::{self, Comparison};
 use orchestrate_config::doctrine::{self, DocumentName, DocumentReading, DocumentSource};
 use orchestrate_host::overlay;
 
-use super::{Finding, Surroundings, Weight};
+use super::finding::{Finding, Looked, Mend, Weight, word};
+use super::surroundings::Surroundings;
 
 /// No overlay has more documents; what lies beyond is named and not read.
 const MOST_FILES: usize = 500;
 
-pub(super) fn look(surroundings: &Surroundings<'_>) -> Vec<Finding> {
+pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
+    Looked::new("the overlays beside the built-in rule documents", found(surroundings))
+}
+
+fn found(surroundings: &Surroundings<'_>) -> Vec<Finding> {
     let layers = surroundings.layers;
     let installed: Vec<String> = layers
         .installed_doctrine()
@@ -46,7 +51,7 @@ fn in_directory(
                 weight: Weight::Fault,
                 place: directory.to_string(),
                 problem: format!("the directory cannot be listed: {why}"),
-                mend: format!("make {directory} a directory that can be read, or remove it"),
+                mend: Mend::ByHand(format!("make {directory} a directory that can be read, or remove it")),
             }];
         }
     };
@@ -71,7 +76,7 @@ fn in_directory(
             weight: Weight::Fault,
             place: directory.to_string(),
             problem: format!("only the first {MOST_FILES} files were looked at"),
-            mend: "move what is no rule document out of the directory".to_owned(),
+            mend: Mend::ByHand("move what is no rule document out of the directory".to_owned()),
         });
     }
     findings
@@ -89,7 +94,7 @@ fn of_document(name: &DocumentName, reading: DocumentReading, installed: &[Strin
             weight,
             place,
             problem,
-            mend,
+            mend: Mend::ByHand(mend),
         })
     };
     // The one who reads it on a dispatch says whether it can be read.
@@ -112,13 +117,15 @@ fn of_document(name: &DocumentName, reading: DocumentReading, installed: &[Strin
         Comparison::Same => Some(Finding {
             weight: Weight::Note,
             problem: "it is the built-in text, and would hide a newer one".to_owned(),
-            mend: format!("remove {path}"),
+            mend: remove(&path),
             place: path,
         }),
-        Comparison::Older { release } => fault(
-            format!("it is the built-in text of {release}, which has changed since"),
-            format!("remove {path}"),
-        ),
+        Comparison::Older { release } => Some(Finding {
+            weight: Weight::Fault,
+            problem: format!("it is the built-in text of {release}, which has changed since"),
+            mend: remove(&path),
+            place: path,
+        }),
         Comparison::Outdated { hash, release } => {
             let of = release.map(|release| format!(" of {release}")).unwrap_or_default();
             fault(
@@ -134,17 +141,21 @@ fn of_document(name: &DocumentName, reading: DocumentReading, installed: &[Strin
     }
 }
 
+fn remove(path: &str) -> Mend {
+    Mend::command(format!("rm {}", word(path)))
+}
+
 fn orphan(path: &Utf8Path, near: Option<&str>) -> Finding {
     let (weight, problem, mend) = match near {
         Some(near) => (
             Weight::Fault,
             format!("no rule document has this name: did you mean {near}.md?"),
-            format!("rename it to {near}.md, or remove it"),
+            Mend::ByHand(format!("rename it to {near}.md, or remove it")),
         ),
         None => (
             Weight::Note,
             "no rule document of orchestrate has this name, so a dispatch does not read it".to_owned(),
-            format!("remove {path}, unless something else reads it"),
+            Mend::provided("unless something else reads it", format!("rm {}", word(path.as_str()))),
         ),
     };
     Finding {
