@@ -1,5 +1,6 @@
 //! `config get`, `config list` and `doctor`: each key with its origin, and whatever is wrong with a file by its line.
 
+use crate::doctor::every_finding;
 use crate::{check, sandbox, single};
 
 /// A sandbox whose machine-local file is what is given, and whose repository sets one key.
@@ -259,10 +260,8 @@ fn hostile_files_are_bounded_and_named() {
 fn the_doctor_names_every_fault_of_the_files_at_once() {
     let sandbox = layered(b"max_paralel_units: 2\nword\n");
     sandbox.write(".claude/planwright.yml", "watch_interval_seconds: soon\n  - x\n");
-    check!(sandbox, sandbox.orchestrate(&["doctor"]), @r"
+    check!(sandbox, every_finding(&sandbox), @r"
         exit 1
-        --- out
-        3 faults (looked at: configuration, rule-documents)
 
         fault in configuration: [SANDBOX]/repository/.claude/planwright.yml:2
           cannot read the repository's configuration: [SANDBOX]/repository/.claude/planwright.yml:2: a list item; lists are written inline, as `key: [a, b]`
@@ -291,11 +290,7 @@ fn the_doctor_names_every_fault_of_the_files_at_once() {
 fn a_healthy_repository_has_no_findings() {
     let sandbox = layered(b"review_sequence: [polish]\ninstruction_budget_skill: 9\n");
     let before = sandbox.listing();
-    check!(sandbox, sandbox.orchestrate(&["doctor"]), @r"
-        exit 0
-        --- out
-        nothing is wrong (looked at: configuration, rule-documents)
-        ");
+    assert_eq!(every_finding(&sandbox), "exit 0\n");
     assert_eq!(sandbox.changes_since(&before), [""; 0]);
     // Whatever is wrong on the machine shows outside a repository as well.
     let variables = [("PLANWRIGHT_LOCAL_CONFIG", "/dev/null")];

@@ -17,6 +17,8 @@ mod content;
 mod crash;
 mod demo;
 mod disks;
+mod doctor;
+mod doctor_remains;
 mod doctrine;
 mod documents;
 mod evidence;

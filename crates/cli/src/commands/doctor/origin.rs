@@ -75,11 +75,11 @@ fn fetched(ground: &Ground<'_>) -> (String, Vec<Finding>) {
     let state = ground.world.fetch_state();
     let mut findings = Vec::new();
     if state.failures > 0 {
-        let problem = format!(
-            "the last {} could not be done, so nothing is dispatched",
-            orchestrate_core::words::count(usize::try_from(state.failures).unwrap_or(usize::MAX), "fetch")
-                .replace("fetchs", "fetches")
-        );
+        let which = match state.failures {
+            1 => "the last fetch".to_owned(),
+            several => format!("the last {several} fetches"),
+        };
+        let problem = format!("{which} could not be done: nothing is dispatched until one is");
         let mend = Mend::provided("when origin answers", "orchestrate plumbing dispatch-fetch .");
         findings.push(Finding::new(Weight::Warning, "origin", problem, mend));
     }

@@ -1,10 +1,10 @@
 //! Other towers: those that run in this clone now, planwright's where one is installed.
 
+use camino::Utf8PathBuf;
 use clap::Parser;
 use orchestrate_core::observed::Observed;
 use orchestrate_core::words::count;
 use orchestrate_host::identity::{self, Running};
-use orchestrate_host::repository;
 
 use super::finding::{Finding, Looked, Mend, Weight};
 use super::surroundings::{Ground, Surroundings};
@@ -32,10 +32,11 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
     let program = surroundings.environment.program.file_name().unwrap_or("orchestrate");
     match identity::running(&["orchestrate", program]) {
         Observed::Known(running) => {
+            let checkouts = checkouts(&ground);
             let towers: Vec<String> = running
                 .iter()
                 .take(MOST_PROCESSES)
-                .filter(|one| is_in(&ground, one))
+                .filter(|one| is_in(&checkouts, one))
                 .filter_map(tower)
                 .collect();
             said.push(count(towers.len(), "running tower"));
@@ -50,13 +51,20 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
     Looked::new(said.join("; "), findings)
 }
 
-/// Returns whether a process was started in this clone, or in a worktree of it.
-fn is_in(ground: &Ground<'_>, running: &Running) -> bool {
-    let found = running
-        .directory
-        .as_ref()
-        .and_then(|directory| repository::discover(directory).ok());
-    found.is_some_and(|found| found.layout.common == ground.layout().common)
+/// Returns whether a process works in this clone, or in a worktree of it. Its directory is compared and never opened:
+/// other repositories are none of our business, and may hold anything.
+fn is_in(checkouts: &[Utf8PathBuf], running: &Running) -> bool {
+    let directory = running.directory.as_ref();
+    directory.is_some_and(|directory| checkouts.iter().any(|checkout| directory.starts_with(checkout)))
+}
+
+/// Returns where this clone is checked out.
+fn checkouts(ground: &Ground<'_>) -> Vec<Utf8PathBuf> {
+    // What cannot be listed is told of with the worktrees; towers work in the primary checkout nearly always.
+    let registrations = ground.world.repository().registrations().unwrap_or_default();
+    let mut checkouts: Vec<Utf8PathBuf> = registrations.into_iter().map(|one| one.path).collect();
+    checkouts.push(ground.layout().primary.clone());
+    checkouts
 }
 
 /// Returns the words for a process that steps, as its command line is understood by the program itself.
