@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use orchestrate_config::FencePolicy;
-use orchestrate_core::evidence::{Base, Origin, OriginFence};
+use orchestrate_core::evidence::{Base, Origin};
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::process::Liveness;
-use orchestrate_core::record::fence::{Fence, FenceIntent, owner, parts};
+use orchestrate_core::record::fence::{Fence, FenceIntent, OriginFence, owner, parts};
 use orchestrate_core::words::count;
 use orchestrate_core::world::World;
 use orchestrate_host::origin;
