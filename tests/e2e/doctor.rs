@@ -239,6 +239,7 @@ fn repositories_that_cannot_be_used_are_named_and_the_rest_is_looked_at() {
     assert_eq!(text(&finding, "command"), "rm .git/config");
 }
 
+/// Verifies REQ-F2.4.
 #[test]
 fn history_that_is_cut_off_and_logs_that_are_off_are_mended() {
     let sandbox = sandbox(&single());
@@ -330,6 +331,7 @@ fn a_bundle_that_cannot_be_read_points_at_validate() {
     mends(&sandbox, "bundles", "warning", "is a symbolic link");
 }
 
+/// Verifies REQ-F2.4.
 #[test]
 fn the_posture_towards_origin_is_told_and_mended() {
     let sandbox = sandbox(&single());

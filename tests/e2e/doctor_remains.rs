@@ -32,6 +32,7 @@ fn none_left(sandbox: &Sandbox, check: &str) {
     assert_eq!(found_in(sandbox, &sandbox.repository(), check), Vec::<Value>::new());
 }
 
+/// Verifies REQ-F2.4.
 #[test]
 fn locks_are_named_by_who_holds_them_and_mended() {
     let sandbox = sandbox(&single());
@@ -75,6 +76,7 @@ fn locks_are_named_by_who_holds_them_and_mended() {
     none_left(&sandbox, "locks");
 }
 
+/// Verifies REQ-F2.4.
 #[test]
 fn markers_that_cannot_be_read_or_claim_nothing_are_cleared() {
     let sandbox = sandbox(&single());
@@ -104,6 +106,7 @@ fn markers_that_cannot_be_read_or_claim_nothing_are_cleared() {
     none_left(&sandbox, "markers");
 }
 
+/// Verifies REQ-F2.4.
 #[test]
 fn records_that_cannot_be_read_or_speak_of_nothing_are_cleared() {
     let sandbox = sandbox(&single());
@@ -151,6 +154,7 @@ fn leases_that_cannot_be_read_and_processes_without_one_are_told() {
     mends(&sandbox, "workers", "warning", "whether a worker lives cannot be told");
 }
 
+/// Verifies REQ-F2.4.
 #[test]
 fn worktrees_that_a_person_must_do_something_about_are_mended() {
     let sandbox = sandbox(&alpha());
@@ -236,6 +240,7 @@ fn a_repository_that_was_moved_with_its_worktrees_is_repaired() {
     mends_in(&sandbox, &moved, "worktrees", "warning", "git believes that it lies at");
 }
 
+/// Verifies REQ-F2.4.
 #[test]
 fn fences_that_nobody_answers_for_are_removed_as_printed() {
     let sandbox = sandbox(&alpha());
@@ -314,6 +319,7 @@ fn what_is_this_machines_is_excluded() {
         .says("not fixed: cannot write .git/info/exclude");
 }
 
+/// Verifies REQ-F2.4.
 #[test]
 fn what_killed_processes_left_is_removed_where_it_is_nobodys() {
     let sandbox = sandbox(&single());
