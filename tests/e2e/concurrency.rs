@@ -42,7 +42,7 @@ fn each_unit_once(sandbox: &Sandbox) {
         "{worktrees}"
     );
     let leftovers = sandbox
-        .shell("ls -A specs/alpha; ls -A .git/orchestrate/staging")
+        .shell("ls -A specs/alpha; ls -A .git/orchestrate-staging")
         .stdout;
     let left = ".orchestrate\ndesign.md\nkickoff-brief.md\nrequirements.md\ntasks.md\ntest-spec.md\n";
     assert_eq!(leftovers, left, "no lock and nothing staged stays");

@@ -6,7 +6,6 @@ use std::time::Instant;
 use orchestrate_e2e::running::{PATIENCE, children_of, kill_process_and_wait};
 use orchestrate_e2e::sandbox::Sandbox;
 use orchestrate_e2e::surroundings::{failpoint_binary, skipped};
-use orchestrate_host::failpoint;
 use orchestrate_testkit::bundle::BundleFixture;
 
 use crate::{alpha, check, sandbox, single, state_of};
@@ -227,47 +226,33 @@ fn a_git_that_dies_under_the_tower_is_told_and_the_next_step_goes_on() {
     }
 }
 
+/// Its tower is dead, and another one is already in the window with the same unit.
 /// Verifies REQ-A1.11.
 #[test]
-fn after_a_kill_at_any_named_point_there_is_one_worker_at_most_and_no_stuck_unit() {
-    let Some(binary) = failpoint_binary() else {
+fn a_runner_that_starts_while_its_unit_is_dispatched_again_keeps_it() {
+    let Some(program) = failpoint_binary() else {
         return skipped("kills at named points (ORCHESTRATE_FAILPOINT_BINARY is not set)");
     };
-    for point in failpoint::NAMES {
-        let sandbox = Sandbox::with(&binary, &single());
-        let _ = sandbox.orchestrate_with(&sandbox.repository(), &["alpha"], &[("ORCHESTRATE_FAILPOINT", point)]);
-        for _ in 0..2 {
-            if sandbox.lease("alpha", "1").is_file() {
-                sandbox.wait_for_worker("alpha", "1");
-            }
-            let _ = sandbox.orchestrate(&["alpha"]).exits(0);
-        }
-        if sandbox.lease("alpha", "1").is_file() {
-            sandbox.wait_for_worker("alpha", "1");
-        }
-        // A kill between the launch record and the client's start uses the attempt up; a person decides then.
-        let starts = sandbox.starts();
-        let state = state_of(&sandbox, "1");
-        assert!(starts.len() <= 1, "{point}: {starts:?}");
-        assert!(
-            state.starts_with("held: its worker ended and left no commit on its branch"),
-            "{point}: {state} {starts:?}"
-        );
-        assert!(!sandbox.path("specs/alpha/.orchestrate.lock").exists(), "{point}");
-        if starts.is_empty() {
-            let _ = sandbox
-                .orchestrate(&["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"])
-                .exits(0);
-            let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
-            sandbox.wait_for_worker("alpha", "1");
-            assert_eq!(sandbox.starts(), ["alpha 1"], "{point}");
-        }
-        assert_eq!(
-            sandbox.git_in(&sandbox.path(PLACE), &["status", "--porcelain"]),
-            "",
-            "{point}"
-        );
-    }
+    let sandbox = Sandbox::with(&program, &single());
+    sandbox.add_origin();
+    let killed = [("ORCHESTRATE_FAILPOINT", "spawn.before")];
+    let _ = sandbox
+        .orchestrate_with(&sandbox.repository(), &["alpha"], &killed)
+        .exits(137);
+    // The fence is pushed under the lock, after everything was read there.
+    sandbox.intercept_git("push", 1);
+    let tower = sandbox.start(&["alpha", "--detailed-exitcode"]);
+    let window = sandbox.worker_at_gate("git");
+    let _ = sandbox.orchestrate(&["plumbing", "run-worker", "alpha", "1"]).exits(0);
+    assert_eq!(sandbox.starts(), ["alpha 1"]);
+    drop(window);
+    let _ = tower
+        .finish()
+        .exits(10)
+        .says("its worker ended and left no commit on its branch");
+    assert!(state_of(&sandbox, "1").starts_with("held: its worker ended and left no commit"));
+    let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(10);
+    assert_eq!(sandbox.starts(), ["alpha 1"]);
 }
 
 fn content(index: usize) -> String {

@@ -133,7 +133,7 @@ fn linked_places_of_our_own_state_are_refused() {
 /// Verifies REQ-D1.9.
 #[test]
 fn places_written_after_the_branch_are_never_written_through() {
-    for place in [".git/worktrees", ".git/orchestrate/staging", ".git/orchestrate/logs"] {
+    for place in [".git/worktrees", ".git/orchestrate-staging", ".git/orchestrate/logs"] {
         let sandbox = sandbox(&single());
         let elsewhere = link_directory(&sandbox, place);
         let output = sandbox.orchestrate(&["alpha"]);

@@ -15,6 +15,7 @@ mod config_plumbing;
 mod configuration;
 mod content;
 mod crash;
+mod crash_points;
 mod demo;
 mod disks;
 mod doctor;

@@ -51,6 +51,7 @@ fn a_dispatch_writes_the_whole_record_and_nothing_else() {
         + .git/logs/refs/heads/planwright/
         + .git/logs/refs/heads/planwright/alpha/
         + .git/logs/refs/heads/planwright/alpha/task-1
+        + .git/orchestrate-staging/
         + .git/orchestrate/
         + .git/orchestrate/dispatch/
         + .git/orchestrate/dispatch/alpha/
@@ -60,7 +61,6 @@ fn a_dispatch_writes_the_whole_record_and_nothing_else() {
         + .git/orchestrate/lock/alpha
         + .git/orchestrate/logs/
         + .git/orchestrate/logs/alpha-task-1.log
-        + .git/orchestrate/staging/
         + .git/orchestrate/worker-settings.json
         + .git/planwright/
         + .git/planwright/orchestrate/

@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use crate::observed::Why;
+use crate::world::Fault;
 
 /// How a fetch is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,9 @@ pub enum Fetch {
         /// How many fetches of this clone have failed in a row, this one included.
         in_a_row: u32,
     },
+    /// This machine refused what a fetch needs, as a disk that is full or read-only does. Nothing is counted against
+    /// origin.
+    Refused(Fault),
 }
 
 impl Fetch {
@@ -47,7 +51,7 @@ impl Fetch {
             Self::NoRemote => "no-remote",
             Self::Fresh => "fresh-within-ttl",
             Self::Fetched => "fetched",
-            Self::Failed { .. } => "stale-transient",
+            Self::Failed { .. } | Self::Refused(_) => "stale-transient",
         }
     }
 }

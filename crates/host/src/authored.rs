@@ -47,12 +47,14 @@ pub fn create_bundle(layout: &Layout, spec: &SpecId, files: &[(BundleFile, &[u8]
             made.sync_all()?;
         }
         sync_directory(directory)?;
+        reach("publish.before");
         let race = rename_no_replace(directory, &target)?;
         if race == Race::Won {
             // It lies under its own name now; nothing is left to be cleaned up.
             let _ = staged.keep();
             sync_directory(&specs)?;
         }
+        reach("publish.after");
         Ok(race)
     };
     stage().map_err(|error| disk_fault(operation, &error))
@@ -88,6 +90,7 @@ pub enum Replaced {
 pub fn replace_files(layout: &Layout, spec: &SpecId, files: &[Replacement]) -> Result<Replaced, Fault> {
     let directory = layout.primary.join("specs").join(spec.as_str());
     sweep(&directory).map_err(|error| disk_fault(format!("cannot write in specs/{spec}"), &error))?;
+    reach("write.before");
     let mut staged = Vec::new();
     for Replacement { file, before, after } in files {
         let place = Place::BundleFile(spec.clone(), *file);
@@ -168,10 +171,15 @@ pub fn write_progress(layout: &Layout, spec: &SpecId, bytes: &[u8]) -> Result<()
 /// When the disk refuses.
 pub fn forget_progress(layout: &Layout, spec: &SpecId) -> Result<(), Fault> {
     let path = progress_path(layout, spec);
+    reach("remove.before");
     match fs::remove_file(&path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(disk_fault(format!("cannot remove {path}"), &error)),
-        Ok(()) | Err(_) => Ok(()),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(disk_fault(format!("cannot remove {path}"), &error));
+        }
+        Ok(()) | Err(_) => {}
     }
+    reach("remove.after");
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! Named points at which a test may kill the process with SIGKILL. Compiled to nothing in the default build.
 //!
 //! The build with the `failpoints` feature kills itself at the point named by `ORCHESTRATE_FAILPOINT`, at its n-th
-//! passing when the value is `name:n`. Before that it adds a line `name pid` to the file `ORCHESTRATE_FAILPOINT_LOG`.
+//! passing when the value is `name:n`. Before that it adds a line `name pid` to the file `ORCHESTRATE_FAILPOINT_LOG`. With
+//! the value `none` it kills nothing, and the file names every passing.
+//!
+//! What each point means for people stands in `docs/reference/crash-points.md`, which a test holds to be true.
 
 /// Every failpoint: before and after each effect of the World, and inside the effects that have an inside.
 pub const NAMES: &[&str] = &[
@@ -58,6 +61,9 @@ pub fn reach(name: &str) {
     let Ok(wanted) = std::env::var("ORCHESTRATE_FAILPOINT") else {
         return;
     };
+    if wanted == "none" {
+        return log(name);
+    }
     let (point, count) = wanted.split_once(':').unwrap_or((&wanted, "1"));
     if point != name {
         return;
@@ -92,3 +98,19 @@ fn log(name: &str) {
 #[cfg(not(feature = "failpoints"))]
 #[inline(always)]
 pub fn reach(_name: &str) {}
+
+#[cfg(test)]
+mod tests {
+    use super::NAMES;
+
+    /// The page says of each point what is durable after a kill there; the end-to-end tests hold that it is so.
+    #[test]
+    fn the_page_tells_of_each_point_once_in_this_order() {
+        let page = include_str!("../../../docs/reference/crash-points.md");
+        let told: Vec<&str> = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+            .collect();
+        assert_eq!(told, NAMES);
+    }
+}

@@ -98,14 +98,7 @@ pub(crate) fn fetch(clone: &FetchedClone<'_>, terms: &FetchTerms) -> Fetch {
     }
     match fetch_alone(clone, terms) {
         Ok(fetch) => fetch,
-        // Nothing was asked of origin, so nothing is counted against it; it is no fetch all the same.
-        Err(fault) => Fetch::Failed {
-            why: Why {
-                reason: fault.to_string(),
-                hint: fault.hint,
-            },
-            in_a_row: read_record(clone.layout).failures,
-        },
+        Err(fault) => Fetch::Refused(fault),
     }
 }
 
@@ -135,7 +128,14 @@ fn stamp_path(clone: &FetchedClone<'_>) -> Utf8PathBuf {
 /// Fetches while nobody else of this clone does, or takes what somebody else's fetch gave meanwhile.
 fn fetch_alone(clone: &FetchedClone<'_>, terms: &FetchTerms) -> Result<Fetch, Fault> {
     let before = read_record(clone.layout);
-    let (_lock, waited) = lock(clone.layout, terms)?;
+    let (_lock, waited) = match lock(clone.layout, terms)? {
+        Ok(taken) => taken,
+        // Nothing was asked of origin, so nothing is counted against it; it is no fetch all the same.
+        Err(why) => {
+            let in_a_row = before.failures;
+            return Ok(Fetch::Failed { why, in_a_row });
+        }
+    };
     if waited && is_fresh(clone, terms) {
         return Ok(Fetch::Fresh);
     }
@@ -164,10 +164,13 @@ fn fetch_alone(clone: &FetchedClone<'_>, terms: &FetchTerms) -> Result<Fetch, Fa
             }
         }
     };
-    // A count that could not be kept lets the towers wait longer before they ask for a person.
-    let _ = write_record(clone.layout, &record);
+    let kept = write_record(clone.layout, &record);
     reach("fetch.after");
-    Ok(fetch)
+    match (fetch, kept) {
+        // What keeps the count from being written may be what kept git from fetching, and is this machine's.
+        (Fetch::Failed { .. }, Err(fault)) => Ok(Fetch::Refused(fault)),
+        (fetch, _) => Ok(fetch),
+    }
 }
 
 fn attempts(clone: &FetchedClone<'_>, terms: &FetchTerms) -> Result<(), Why> {
@@ -323,9 +326,12 @@ struct FetchLock {
     _file: RwLock<File>,
 }
 
-/// Takes the lock, and returns whether somebody else had it first. The wait ends when nobody who keeps to the bounds can
-/// still be fetching.
-fn lock(layout: &Layout, terms: &FetchTerms) -> Result<(FetchLock, bool), Fault> {
+/// Takes the lock, and returns whether somebody else had it first, or why it was waited for in vain: the wait ends when
+/// nobody who keeps to the bounds can still be fetching.
+///
+/// # Errors
+/// When this machine refuses it.
+fn lock(layout: &Layout, terms: &FetchTerms) -> Result<Result<(FetchLock, bool), Why>, Fault> {
     let operation = "cannot take the lock of the fetch";
     let directory = directory(layout);
     create_directory_at(layout, &directory, operation)?;
@@ -341,7 +347,7 @@ fn lock(layout: &Layout, terms: &FetchTerms) -> Result<(FetchLock, bool), Fault>
     let file = opened.map_err(|error| disk_fault(operation.to_owned(), &error))?;
     let mut lock = RwLock::new(file);
     if try_take(&mut lock).map_err(|error| disk_fault(operation.to_owned(), &error))? {
-        return Ok((FetchLock { _file: lock }, false));
+        return Ok(Ok((FetchLock { _file: lock }, false)));
     }
     let (sender, receiver) = channel();
     thread::spawn(move || {
@@ -350,13 +356,12 @@ fn lock(layout: &Layout, terms: &FetchTerms) -> Result<(FetchLock, bool), Fault>
         let _ = sender.send(taken.map(|()| FetchLock { _file: lock }));
     });
     match receiver.recv_timeout(longest(terms)) {
-        Ok(Ok(lock)) => Ok((lock, true)),
+        Ok(Ok(lock)) => Ok(Ok((lock, true))),
         Ok(Err(error)) => Err(disk_fault(operation.to_owned(), &error)),
-        Err(_) => Err(Fault::new(
-            operation,
-            "another process of this clone has been fetching for too long",
-        )
-        .with_hint(format!("see who holds {path}: fuser {path}"))),
+        Err(_) => Ok(Err(Why::new(format!(
+            "{operation}: another process of this clone has been fetching for too long"
+        ))
+        .with_hint(format!("see who holds {path}: fuser {path}")))),
     }
 }
 

@@ -31,6 +31,9 @@ pub(crate) fn is_staged_name(name: &str) -> bool {
 /// What helps when a disk or a quota is full.
 pub(crate) const FULL_DISK_HINT: &str = "free some space; what was there before is unchanged";
 
+/// What helps when a place may not be written.
+pub(crate) const REFUSED_HINT: &str = "the tower needs to write here; check the owner and the mount";
+
 /// Returns what stands at a place, without following links anywhere below the tower's roots.
 #[must_use]
 pub fn read(layout: &Layout, place: &Place) -> Reading {
@@ -416,7 +419,7 @@ pub(crate) fn disk_fault(operation: String, error: &io::Error) -> Fault {
     if is(&[ErrorKind::StorageFull, ErrorKind::QuotaExceeded]) {
         fault.with_hint(FULL_DISK_HINT)
     } else if is(&[ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem]) {
-        fault.with_hint("the tower needs to write here; check the owner and the mount")
+        fault.with_hint(REFUSED_HINT)
     } else if is(&[ErrorKind::InvalidInput]) {
         fault.with_hint("the filesystem may lack renames that do not replace; use a local one")
     } else {

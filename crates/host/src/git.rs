@@ -10,7 +10,6 @@ use orchestrate_core::place::BundleFile;
 use orchestrate_core::time::{CommitTime, Timestamp};
 use orchestrate_core::world::{Fault, Race};
 
-use crate::files::FULL_DISK_HINT;
 use crate::git_error::{self, why};
 use crate::history::{self, Memory};
 use crate::obstacle;
@@ -197,18 +196,10 @@ fn raced(name: &UnitName, result: Result<(), git2::Error>) -> Result<Race, Fault
         {
             Ok(Race::Lost)
         }
-        Err(error) => {
-            let fault = git_error::fault(&format!("cannot set branch {}", name.branch()), &error);
-            // libgit2 tells the system's reason in words only.
-            let is_full = ["No space left", "quota exceeded"]
-                .iter()
-                .any(|words| error.message().contains(words));
-            Err(if is_full {
-                fault.with_hint(FULL_DISK_HINT)
-            } else {
-                fault
-            })
-        }
+        Err(error) => Err(git_error::fault(
+            &format!("cannot set branch {}", name.branch()),
+            &error,
+        )),
     }
 }
 

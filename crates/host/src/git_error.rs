@@ -5,6 +5,8 @@ use git2::{Error, ErrorClass};
 use orchestrate_core::observed::Why;
 use orchestrate_core::world::Fault;
 
+use crate::files::{FULL_DISK_HINT, REFUSED_HINT};
+
 /// Returns a libgit2 error as the reason of an unknown.
 pub(crate) fn why(operation: &str, error: &Error) -> Why {
     let why = Why::new(format!("{operation}: {}", error.message()));
@@ -50,6 +52,12 @@ pub(crate) fn of(why: &Why) -> Error {
 fn remedy(error: &Error) -> Option<&'static str> {
     // libgit2 names these by words alone: its classes for them are shared with other failures, or are not bound.
     let says = |words: &str| error.message().contains(words);
+    if says("No space left") || says("quota exceeded") {
+        return Some(FULL_DISK_HINT);
+    }
+    if says("Read-only file system") || says("Permission denied") {
+        return Some(REFUSED_HINT);
+    }
     if says("packed references") {
         return Some("take the broken line out of .git/packed-refs, then see what is left: git show-ref");
     }

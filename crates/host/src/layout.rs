@@ -63,6 +63,13 @@ impl Layout {
         self.state().join("cache")
     }
 
+    /// Returns the directory in which a registration is prepared. It is beside git's own, and not in our state, so that
+    /// one rename brings it there even where our state is a filesystem of its own.
+    #[must_use]
+    pub(crate) fn staging(&self) -> Utf8PathBuf {
+        self.common.join("orchestrate-staging")
+    }
+
     /// Returns where the unit's worktree belongs.
     #[must_use]
     pub fn worktree(&self, name: &UnitName) -> Utf8PathBuf {

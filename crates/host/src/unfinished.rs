@@ -52,6 +52,7 @@ pub fn keep(layout: &Layout, spec: &SpecId, changes: &[Change]) -> Result<(), Fa
     create_directory_at(layout, &parent, &operation)?;
     refuse_links(layout, &target, &operation)?;
     let stage = || -> io::Result<Race> {
+        reach("write.before");
         remove(&aside)?;
         for part in [BEFORE, AFTER] {
             let directory = aside.join(part);
@@ -113,13 +114,17 @@ pub fn forget(layout: &Layout, spec: &SpecId) -> Result<(), Fault> {
     let operation = format!("cannot remove {target}");
     refuse_links(layout, &target, &operation)?;
     let forget = || -> io::Result<()> {
+        reach("remove.before");
         remove(&aside)?;
         // By one rename: half of it would say something else.
         match fs::rename(&target, &aside) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             renamed => renamed?,
         }
-        remove(&aside)
+        reach("remove.half");
+        remove(&aside)?;
+        reach("remove.after");
+        Ok(())
     };
     forget().map_err(|error| disk_fault(operation, &error))
 }

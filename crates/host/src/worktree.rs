@@ -194,7 +194,7 @@ pub(crate) fn register(repository: &Repository, name: &UnitName, nonce: &Nonce) 
     refuse_links(layout, &layout.worktree(name), &operation)?;
     exclude_our_files(layout).map_err(|error| disk_fault("cannot write .git/info/exclude".to_owned(), &error))?;
     create_directory_at(layout, &layout.common.join("worktrees"), &operation)?;
-    let staging = layout.state().join("staging").join(nonce.as_str());
+    let staging = layout.staging().join(nonce.as_str());
     create_directory_at(layout, &staging, &operation)?;
     let written = write_registration(layout, name, &staging).and_then(|()| {
         reach("register-worktree.staged");

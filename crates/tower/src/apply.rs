@@ -9,8 +9,10 @@ use orchestrate_core::identifier::{BaseName, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::plan::{BranchAct, DispatchPlan, NoDispatch, WorktreeAct};
+use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::marker;
+use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::{Fault, Race, WorktreeFacts, World};
 
 use crate::gate::Passed;
@@ -54,12 +56,17 @@ pub fn apply<'window>(
     register(world, &name, plan)?;
     neighbours::forget(world, &seen.neighbours)?;
     write_record(world, &name, plan)?;
-    if let Err(stopped) = nobody_started_meanwhile(world, plan, seen) {
+    if let Err(stopped) = no_runner_started_meanwhile(world, plan, seen) {
+        give_claim_back(world, &name, plan, seen)?;
+        return Err(stopped);
+    }
+    if let Err(stopped) = nothing_moved_meanwhile(world, plan, seen) {
         // Nothing was launched for this attempt, and this tower may live on: its claim must not.
         forget_claim(world, &name)?;
         return Err(stopped);
     }
-    write_markers(world, &name, plan)
+    write_markers(world, &name, plan.record.dispatched)?;
+    Ok(())
 }
 
 /// What the plan was made from, as far as a late runner of an older attempt could change it.
@@ -70,6 +77,8 @@ pub struct Seen<'a> {
     pub base_branch: Option<&'a BaseName>,
     /// The unit's launch record.
     pub launch: Observed<LaunchRecord>,
+    /// The record of the unit's last attempt, which this one takes the place of.
+    pub earlier: Option<DispatchRecord>,
     /// The units that share a task with it.
     pub(crate) neighbours: Vec<Neighbour>,
 }
@@ -77,27 +86,28 @@ pub struct Seen<'a> {
 /// A runner that an older, dead tower started may take the lease at any moment until our record supersedes it. Now
 /// that it has, one more look tells whether it came before: it shows in the lease, else in its launch record, else in
 /// the branch, else in base.
-fn nobody_started_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<'_>) -> Result<(), Stopped> {
+fn no_runner_started_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<'_>) -> Result<(), Stopped> {
     let record = &plan.record;
-    let name = record.name();
-    let moved = |now: &str| Err(Stopped::Moved(NoDispatch::moved(now)));
-    let unread = |of: &str, why: Why| Err(Stopped::Moved(NoDispatch::unread(of, why)));
-    let leases = world.leases(&record.spec);
-    match &leases {
+    match world.leases(&record.spec) {
         Observed::Known(leases) => match leases.get(&record.unit) {
             Some(Observed::Known(Lease::Held { .. })) => return moved("a worker of an older attempt has started"),
             Some(Observed::Unknown(why)) => return unread("whether a worker has started", why.clone()),
             Some(Observed::Known(Lease::Free) | Observed::Absent(_)) | None => {}
         },
         Observed::Absent(_) => {}
-        Observed::Unknown(why) => return unread("whether a worker has started", why.clone()),
+        Observed::Unknown(why) => return unread("whether a worker has started", why),
     }
-    match (gather::launch_record(world, &name), &seen.launch) {
-        (Observed::Unknown(why), _) => return unread("whether a worker has started", why),
-        (Observed::Known(now), Observed::Known(before)) if now == *before => {}
-        (Observed::Absent(_), Observed::Absent(_)) => {}
-        (Observed::Known(_) | Observed::Absent(_), _) => return moved("a worker of an older attempt has started"),
+    match (gather::launch_record(world, &record.name()), &seen.launch) {
+        (Observed::Unknown(why), _) => unread("whether a worker has started", why),
+        (Observed::Known(now), Observed::Known(before)) if now == *before => Ok(()),
+        (Observed::Absent(_), Observed::Absent(_)) => Ok(()),
+        (Observed::Known(_) | Observed::Absent(_), _) => moved("a worker of an older attempt has started"),
     }
+}
+
+fn nothing_moved_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<'_>) -> Result<(), Stopped> {
+    let record = &plan.record;
+    let leases = world.leases(&record.spec);
     let starts = BTreeMap::from([(record.unit.clone(), record.start.clone())]);
     match world.branches(&record.spec, seen.base, &starts) {
         Observed::Known(branches) => {
@@ -119,6 +129,27 @@ fn nobody_started_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<
     } else {
         moved("the base has moved")
     }
+}
+
+fn moved(now: &str) -> Result<(), Stopped> {
+    Err(Stopped::Moved(NoDispatch::moved(now)))
+}
+
+fn unread(of: &str, why: Why) -> Result<(), Stopped> {
+    Err(Stopped::Moved(NoDispatch::unread(of, why)))
+}
+
+/// Lets the unit be claimed again by the attempt whose runner came before our record: without its own record and markers
+/// its launch record would speak for nobody, and a unit whose worker left nothing would be done once more by itself. The
+/// branch is where ours was to start, and own commits count from there.
+fn give_claim_back(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan, seen: &Seen<'_>) -> Result<(), Fault> {
+    let Some(earlier) = &seen.earlier else {
+        return forget_claim(world, name);
+    };
+    let mut record = earlier.clone();
+    record.start = plan.record.start.clone();
+    world.write(&Place::DispatchRecord(name.clone()), &record.render())?;
+    write_markers(world, name, record.dispatched)
 }
 
 fn set_branch(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Stopped> {
@@ -169,8 +200,8 @@ fn write_record(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> 
     Ok(())
 }
 
-fn write_markers(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Stopped> {
-    let bytes = marker::render(plan.record.dispatched);
+fn write_markers(world: &mut dyn World, name: &UnitName, dispatched: Timestamp) -> Result<(), Fault> {
+    let bytes = marker::render(dispatched);
     for home in MarkerHome::ALL {
         world.create_directory(&Place::MarkerDirectory(name.spec.clone(), home))?;
         for task in name.unit.tasks() {

@@ -45,8 +45,8 @@ pub(crate) fn ask(world: &dyn World, request: &StepRequest, base: &Base, freshne
     match (request.fence, freshness) {
         (FencePolicy::Off, _) => Observed::Absent(Why::new("dispatch_fence is off, so no fence is looked for")),
         (FencePolicy::Auto | FencePolicy::On, Freshness::NotAsked) => remembered(world, spec),
-        (FencePolicy::Auto | FencePolicy::On, Freshness::Stale { .. }) => {
-            Observed::Absent(Why::new("origin does not answer, so nothing will be dispatched"))
+        (FencePolicy::Auto | FencePolicy::On, Freshness::Stale { .. } | Freshness::Refused(_)) => {
+            Observed::Absent(Why::new("origin cannot be fetched, so nothing will be dispatched"))
         }
         (FencePolicy::Auto, Freshness::Current) => world.origin(spec, base),
         (FencePolicy::On, Freshness::Current) => match world.origin(spec, base) {

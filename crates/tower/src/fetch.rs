@@ -7,7 +7,9 @@
 use orchestrate_core::fetch::{Fetch, FetchTerms};
 use orchestrate_core::observed::Why;
 use orchestrate_core::plan::{HaltReason, HoldReason, NoDispatch};
-use orchestrate_core::world::World;
+use orchestrate_core::world::{Fault, World};
+
+use crate::step::machine;
 
 /// What a step is told of fetching.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub enum Freshness {
         /// How many fetches in a row have failed.
         in_a_row: u32,
     },
+    /// This machine did not let it be fetched.
+    Refused(Fault),
 }
 
 /// Proof that origin was fetched, or that nothing is written whatever is decided. The gate does not open without it.
@@ -47,6 +51,7 @@ pub fn refresh(world: &mut dyn World, request: &FetchRequest, dry_run: bool) -> 
     match world.fetch(&request.terms) {
         Fetch::NoRemote | Fetch::Fresh | Fetch::Fetched => Freshness::Current,
         Fetch::Failed { why, in_a_row } => Freshness::Stale { why, in_a_row },
+        Fetch::Refused(fault) => Freshness::Refused(fault),
     }
 }
 
@@ -54,10 +59,12 @@ impl Freshness {
     /// Returns the proof for the gate.
     ///
     /// # Errors
-    /// The hold for an origin that could not be fetched; the halt after `park_after` of them in a row.
+    /// The hold for an origin that could not be fetched; the halt after `park_after` of them in a row; the machine's
+    /// own fault.
     pub fn require(&self, request: &FetchRequest) -> Result<Fetched, NoDispatch> {
         match self {
             Self::Current | Self::NotAsked => Ok(Fetched(())),
+            Self::Refused(fault) => Err(machine(fault.clone())),
             Self::Stale { why, in_a_row } => {
                 let (why, in_a_row) = (why.clone(), *in_a_row);
                 let is_over = request.park_after > 0 && in_a_row >= request.park_after;
@@ -77,6 +84,9 @@ impl Freshness {
             Self::Current | Self::NotAsked => None,
             Self::Stale { why, .. } => Some(format!(
                 "origin cannot be fetched: {why}; what is said of it is as it was last fetched"
+            )),
+            Self::Refused(fault) => Some(format!(
+                "origin cannot be fetched: {fault}; what is said of it is as it was last fetched"
             )),
         }
     }

@@ -3,7 +3,8 @@
 //! What was read before the lock is a guess by now, so nothing of it is used but the intent, which is checked.
 
 use orchestrate_core::derive::derive;
-use orchestrate_core::evidence::Origin;
+use orchestrate_core::evidence::{Evidence, Origin};
+use orchestrate_core::identifier::Unit;
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::Place;
 use orchestrate_core::plan::{DispatchPlan, Intent, NoDispatch, StepPlan};
@@ -107,6 +108,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         base: &base,
         base_branch: request.base_branch.as_ref(),
         launch,
+        earlier: earlier_record(&evidence, &intent.name.unit),
         neighbours: neighbours::seen(&evidence, &intent.name),
     };
     let stopped = match apply(held, passed, world, &plan, &seen) {
@@ -117,5 +119,16 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     match stopped {
         Stopped::Fault(fault) => Err(machine(fault)),
         Stopped::Moved(reason) => Err(reason),
+    }
+}
+
+/// Returns the record of the unit's last attempt. One that could not be read has held the unit.
+fn earlier_record(evidence: &Evidence, unit: &Unit) -> Option<DispatchRecord> {
+    match &evidence.records {
+        Observed::Known(records) => match &records.get(unit)?.dispatch {
+            Observed::Known(record) => Some(record.clone()),
+            Observed::Absent(_) | Observed::Unknown(_) => None,
+        },
+        Observed::Absent(_) | Observed::Unknown(_) => None,
     }
 }

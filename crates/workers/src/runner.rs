@@ -75,6 +75,12 @@ pub fn prompt_file(git_directory: &Utf8Path) -> Utf8PathBuf {
     git_directory.join("orchestrate.prompt.md")
 }
 
+/// Tells whoever started this process as a runner that nothing was started, where that is found out before
+/// [`run_worker`] is called: the log that it writes to may lie on the very disk that is full.
+pub fn refuse(fault: &Fault) {
+    Answer::new().refused(&fault.to_string());
+}
+
 /// Runs the worker of a recorded dispatch to its end.
 ///
 /// For a background worker the first line of standard output is the [`orchestrate_host::process::Handshake`]; then

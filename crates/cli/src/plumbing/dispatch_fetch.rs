@@ -49,6 +49,10 @@ pub(crate) fn run(
             printer.talk(&format!("dispatch-fetch: origin cannot be fetched: {why}"));
             return Ok(NOT_FETCHED);
         }
+        Fetch::Refused(fault) => {
+            printer.talk(&format!("dispatch-fetch: {fault}"));
+            return Ok(NOT_FETCHED);
+        }
     };
     let Some(spec) = spec else {
         return Ok(done);

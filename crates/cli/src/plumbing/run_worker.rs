@@ -5,7 +5,7 @@
 use orchestrate_core::identifier::{Nonce, SpecId, Unit, UnitName};
 use orchestrate_host::{files, repository};
 use orchestrate_tower::launch::settings_file;
-use orchestrate_workers::runner::{ClientEnd, RunOutcome, RunRequest, run_worker};
+use orchestrate_workers::runner::{ClientEnd, RunOutcome, RunRequest, refuse, run_worker};
 use orchestrate_workers::worker_settings;
 
 use crate::environment::Environment;
@@ -28,8 +28,11 @@ pub(crate) fn run(
         unit: Unit::parse(unit).map_err(usage)?,
     };
     let attempt = attempt.map(Nonce::parse).transpose().map_err(usage)?;
-    let layout = repository::discover(&environment.directory)?.layout;
-    files::write_state(&layout, &settings_file(&layout), worker_settings().as_bytes())?;
+    let prepared = repository::discover(&environment.directory).and_then(|repository| {
+        let layout = repository.layout;
+        files::write_state(&layout, &settings_file(&layout), worker_settings().as_bytes())
+    });
+    prepared.inspect_err(refuse)?;
     let request = RunRequest {
         directory: environment.directory.clone(),
         name,

@@ -2,7 +2,9 @@
 
 mod allowed;
 mod arguments;
+mod citations;
 mod documents;
+mod guarantees;
 mod keys;
 mod layout;
 mod removal;
@@ -129,6 +131,11 @@ const RULES: &[Rule] = &[
         name: "requirements",
         guards: "each requirement that claims a test is named by one, and tests name no other",
         look: requirements::named_by_tests,
+    },
+    Rule {
+        name: "guarantees",
+        guards: "each guarantee has its bound, and tests that are there",
+        look: guarantees::held_by_tests,
     },
 ];
 

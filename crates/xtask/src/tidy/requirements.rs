@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use orchestrate_core::identifier::{SpecId, TaskId};
 use orchestrate_spec::{Bundle, BundleFile, BundleTexts, TestEntry, parse_bundle};
 
-use super::Finding;
 use super::tree::Tree;
+use super::{Finding, citations};
 
 /// The bundle whose requirements are the product's own.
 const SPEC: &str = "orchestrate";
@@ -191,7 +191,7 @@ fn judge_entry(
     body: &str,
 ) -> Vec<String> {
     let named = claims.iter().any(|claim| claim.requirements.contains(&id));
-    let mut wrong: Vec<String> = cited_tests(body)
+    let mut wrong: Vec<String> = citations::cited_tests(body)
         .filter_map(|(path, function)| judge_citation(tree, claims, id, path, function))
         .collect();
     let is_tested = entry.tags.iter().any(|tag| tag == "test");
@@ -207,19 +207,9 @@ fn judge_entry(
     wrong
 }
 
-/// Returns the tests that an entry lists: code spans such as `tests/e2e/step.rs::a_test`.
-fn cited_tests(body: &str) -> impl Iterator<Item = (&str, &str)> {
-    let spans = body.split('`').skip(1).step_by(2);
-    spans.filter_map(|span| span.split_once("::").filter(|(path, _)| path.ends_with(".rs")))
-}
-
 fn judge_citation(tree: &Tree, claims: &[Claim<'_>], id: &str, path: &str, function: &str) -> Option<String> {
-    let Some(file) = tree.files.get(path) else {
-        return Some(format!("{id}: there is no {path}"));
-    };
-    let start = format!("fn {function}(");
-    if !file.text.lines().any(|line| line.trim_start().starts_with(&start)) {
-        return Some(format!("{id}: {path} has no test {function}"));
+    if let Some(what) = citations::missing(tree, path, function) {
+        return Some(format!("{id}: {what}"));
     }
     let says_so = claims
         .iter()
