@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use orchestrate_core::evidence::{Base, BranchSide, Lease};
-use orchestrate_core::identifier::{BaseName, UnitName};
+use orchestrate_core::identifier::{BaseName, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::plan::{BranchAct, DispatchPlan, NoDispatch, WorktreeAct};
@@ -56,11 +56,22 @@ pub fn apply<'window>(
     register(world, &name, plan)?;
     neighbours::forget(world, &seen.neighbours)?;
     write_record(world, &name, plan)?;
-    if let Err(stopped) = no_runner_started_meanwhile(world, plan, seen) {
-        give_claim_back(world, &name, plan, seen)?;
-        return Err(stopped);
+    let leases = world.leases(&name.spec);
+    match late_runner(world, &leases, plan, seen) {
+        LateRunner::None => {}
+        LateRunner::Started => {
+            give_record_back(world, &name, plan, seen)?;
+            if let Some(earlier) = &seen.earlier {
+                write_markers(world, &name, earlier.dispatched)?;
+            }
+            return moved("a worker of an older attempt has started");
+        }
+        LateRunner::Unknown(why) => {
+            give_record_back(world, &name, plan, seen)?;
+            return unread("whether a worker has started", why);
+        }
     }
-    if let Err(stopped) = nothing_moved_meanwhile(world, plan, seen) {
+    if let Err(stopped) = nothing_moved_meanwhile(world, &leases, plan, seen) {
         // Nothing was launched for this attempt, and this tower may live on: its claim must not.
         forget_claim(world, &name)?;
         return Err(stopped);
@@ -83,31 +94,44 @@ pub struct Seen<'a> {
     pub(crate) neighbours: Vec<Neighbour>,
 }
 
+type Leases = Observed<BTreeMap<Unit, Observed<Lease>>>;
+
+/// Whether a runner of an older attempt came before our record.
+enum LateRunner {
+    None,
+    Started,
+    Unknown(Why),
+}
+
 /// A runner that an older, dead tower started may take the lease at any moment until our record supersedes it. Now
-/// that it has, one more look tells whether it came before: it shows in the lease, else in its launch record, else in
-/// the branch, else in base.
-fn no_runner_started_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<'_>) -> Result<(), Stopped> {
+/// that it has, one more look tells whether it came before: it shows in the lease, else in its launch record. Where its
+/// work shows already, in the branch or in base, [`nothing_moved_meanwhile`] finds it.
+fn late_runner(world: &dyn World, leases: &Leases, plan: &DispatchPlan, seen: &Seen<'_>) -> LateRunner {
     let record = &plan.record;
-    match world.leases(&record.spec) {
+    match leases {
         Observed::Known(leases) => match leases.get(&record.unit) {
-            Some(Observed::Known(Lease::Held { .. })) => return moved("a worker of an older attempt has started"),
-            Some(Observed::Unknown(why)) => return unread("whether a worker has started", why.clone()),
+            Some(Observed::Known(Lease::Held { .. })) => return LateRunner::Started,
+            Some(Observed::Unknown(why)) => return LateRunner::Unknown(why.clone()),
             Some(Observed::Known(Lease::Free) | Observed::Absent(_)) | None => {}
         },
         Observed::Absent(_) => {}
-        Observed::Unknown(why) => return unread("whether a worker has started", why),
+        Observed::Unknown(why) => return LateRunner::Unknown(why.clone()),
     }
     match (gather::launch_record(world, &record.name()), &seen.launch) {
-        (Observed::Unknown(why), _) => unread("whether a worker has started", why),
-        (Observed::Known(now), Observed::Known(before)) if now == *before => Ok(()),
-        (Observed::Absent(_), Observed::Absent(_)) => Ok(()),
-        (Observed::Known(_) | Observed::Absent(_), _) => moved("a worker of an older attempt has started"),
+        (Observed::Unknown(why), _) => LateRunner::Unknown(why),
+        (Observed::Known(now), Observed::Known(before)) if now == *before => LateRunner::None,
+        (Observed::Absent(_), Observed::Absent(_)) => LateRunner::None,
+        (Observed::Known(_) | Observed::Absent(_), _) => LateRunner::Started,
     }
 }
 
-fn nothing_moved_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<'_>) -> Result<(), Stopped> {
+fn nothing_moved_meanwhile(
+    world: &dyn World,
+    leases: &Leases,
+    plan: &DispatchPlan,
+    seen: &Seen<'_>,
+) -> Result<(), Stopped> {
     let record = &plan.record;
-    let leases = world.leases(&record.spec);
     let starts = BTreeMap::from([(record.unit.clone(), record.start.clone())]);
     match world.branches(&record.spec, seen.base, &starts) {
         Observed::Known(branches) => {
@@ -119,7 +143,7 @@ fn nothing_moved_meanwhile(world: &dyn World, plan: &DispatchPlan, seen: &Seen<'
             if local.is_none_or(|facts| facts.tip != record.start) {
                 return moved("its branch has moved");
             }
-            neighbours::stayed(world, &seen.neighbours, &leases, &branches).map_err(Stopped::Moved)?;
+            neighbours::stayed(world, &seen.neighbours, leases, &branches).map_err(Stopped::Moved)?;
         }
         Observed::Absent(why) | Observed::Unknown(why) => return unread("its branch", why),
     }
@@ -139,17 +163,16 @@ fn unread(of: &str, why: Why) -> Result<(), Stopped> {
     Err(Stopped::Moved(NoDispatch::unread(of, why)))
 }
 
-/// Lets the unit be claimed again by the attempt whose runner came before our record: without its own record and markers
-/// its launch record would speak for nobody, and a unit whose worker left nothing would be done once more by itself. The
-/// branch is where ours was to start, and own commits count from there.
-fn give_claim_back(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan, seen: &Seen<'_>) -> Result<(), Fault> {
+/// Puts the record of the earlier attempt back, whose runner came before ours, or may have: without it the launch record
+/// would speak for nobody, and a unit whose worker left nothing would be done once more by itself. The branch is where
+/// ours was to start, and own commits count from there.
+fn give_record_back(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan, seen: &Seen<'_>) -> Result<(), Fault> {
     let Some(earlier) = &seen.earlier else {
         return forget_claim(world, name);
     };
     let mut record = earlier.clone();
     record.start = plan.record.start.clone();
-    world.write(&Place::DispatchRecord(name.clone()), &record.render())?;
-    write_markers(world, name, record.dispatched)
+    world.write(&Place::DispatchRecord(name.clone()), &record.render())
 }
 
 fn set_branch(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Stopped> {
