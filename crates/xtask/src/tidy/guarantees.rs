@@ -26,7 +26,7 @@ pub(super) fn held_by_tests(tree: &Tree) -> Vec<Finding> {
             findings.push(Finding {
                 what,
                 ..heading.clone()
-            })
+            });
         };
         if !section.paragraphs.iter().any(|paragraph| paragraph.starts_with(BOUND)) {
             report(format!("{} has no paragraph {BOUND:?}", section.title));
