@@ -44,7 +44,7 @@ fn an_origin_that_never_answers_is_a_failed_fetch() {
                 assert_eq!(told, in_a_row);
                 assert!(why.reason.contains("did not end within"), "{why}");
             }
-            other @ (Fetch::NoRemote | Fetch::Fresh | Fetch::Fetched) => panic!("{other:?}"),
+            other @ (Fetch::NoRemote | Fetch::Fresh | Fetch::Fetched | Fetch::Refused(_)) => panic!("{other:?}"),
         }
     }
     assert!(started.elapsed() < Duration::from_secs(120), "it is bounded");
