@@ -194,6 +194,7 @@ impl Session {
                 park_after: self.settings.dispatch_fetch_park_after.value,
             },
             fence: self.settings.dispatch_fence.value,
+            cleanup_paused: self.settings.fleet_daemon_pause.value,
             dry_run,
             unattended: false,
         }

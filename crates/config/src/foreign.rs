@@ -47,7 +47,6 @@ pub const FOREIGN: &[ForeignKey] = &[
     key("fleet_crash_backoff_base_seconds", "30"),
     key("fleet_crash_disable_threshold", "3"),
     key("fleet_credit_continuation_spend", "false"),
-    key("fleet_daemon_pause", "false"),
     key("fleet_dirty_tree_threshold", "15m"),
     key("fleet_downshift_effort", "medium"),
     key("fleet_downshift_model", "sonnet"),

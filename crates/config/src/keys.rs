@@ -302,6 +302,18 @@ pub const STALE_MARKER_THRESHOLD: Key = Key {
     documentation: "The age at which a dispatch marker stops holding a unit in progress.",
 };
 
+/// `fleet_daemon_pause`.
+pub const FLEET_DAEMON_PAUSE: Key = Key {
+    name: "fleet_daemon_pause",
+    default: "false",
+    kind: Kind::Bool,
+    layers: AllowedLayers::All,
+    illegal_value: IllegalValue::ByLayer,
+    shared: true,
+    documentation: "`true` pauses what towers do beside dispatching: neither the worktrees of landed units nor the \
+        records of them are cleaned up.",
+};
+
 /// `watch_interval_seconds`.
 pub const WATCH_INTERVAL_SECONDS: Key = Key {
     name: "watch_interval_seconds",
@@ -329,6 +341,7 @@ pub const KEYS: &[Key] = &[
     DISPATCH_FETCH_PARK_AFTER,
     STALE_LOCK_THRESHOLD,
     STALE_MARKER_THRESHOLD,
+    FLEET_DAEMON_PAUSE,
     WATCH_INTERVAL_SECONDS,
 ];
 

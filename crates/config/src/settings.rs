@@ -62,6 +62,8 @@ pub struct Settings {
     pub stale_lock_threshold: Setting<Minutes>,
     /// The age at which a marker is stale.
     pub stale_marker_threshold: Setting<Minutes>,
+    /// Whether nothing is cleaned up.
+    pub fleet_daemon_pause: Setting<bool>,
     /// The pause between two looks of `--watch`.
     pub watch_interval: Setting<Duration>,
 }
@@ -138,6 +140,7 @@ impl Configuration {
             dispatch_fetch_park_after: collect(self.dispatch_fetch_park_after()?, &mut warnings),
             stale_lock_threshold: collect(self.stale_lock_threshold()?, &mut warnings),
             stale_marker_threshold: collect(self.stale_marker_threshold()?, &mut warnings),
+            fleet_daemon_pause: collect(self.fleet_daemon_pause()?, &mut warnings),
             watch_interval: collect(self.watch_interval()?, &mut warnings),
         };
         Ok((settings, warnings))
@@ -255,6 +258,25 @@ impl Configuration {
     /// None for this key: an illegal value gives a warning and 15 minutes.
     pub fn stale_marker_threshold(&self) -> Result<Resolved<Minutes>, ConfigurationError> {
         self.read(&keys::STALE_MARKER_THRESHOLD, values::minutes)
+    }
+
+    /// Returns whether nothing is cleaned up (`contract/fleet.md §1.8`). Where no layer says that it may be, it is not.
+    ///
+    /// # Errors
+    /// When the repository's or the core's value is illegal.
+    pub fn fleet_daemon_pause(&self) -> Result<Resolved<bool>, ConfigurationError> {
+        let key = &keys::FLEET_DAEMON_PAUSE;
+        let (found, mut warnings) = self.look_up(key.name, key.layers);
+        if found.is_some() {
+            return self.read(key, values::boolean);
+        }
+        warnings.push(Warning {
+            layer: Layer::Core,
+            place: self.core_path().to_owned(),
+            message: format!("{} is not set, so it counts as `true`: nothing is cleaned up", key.name),
+            remedy: format!("add `{}: {}` to it", key.name, key.default),
+        });
+        Ok(resolved(true, Layer::Core, warnings))
     }
 
     /// Returns the pause between two looks of `--watch`.

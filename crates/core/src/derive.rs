@@ -15,7 +15,7 @@ use crate::graph::{Parking, TaskGraph};
 use crate::identifier::{CommitId, TaskId};
 pub use crate::row::Row;
 use crate::row::answer;
-pub use crate::row::{merged_pull_request_of, pull_request_of};
+pub use crate::row::{is_merged_head, merged_pull_request_of, pull_request_of};
 use crate::time::Timestamp;
 
 /// One task's state and how it was reached.

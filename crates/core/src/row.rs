@@ -12,7 +12,7 @@ mod trailer;
 use crate::answer::Answer;
 use crate::evidence::Evidence;
 use crate::identifier::TaskId;
-pub use pull_request::{merged_pull_request_of, pull_request_of};
+pub use pull_request::{is_merged_head, merged_pull_request_of, pull_request_of};
 
 /// The rows of the table, in the order in which they decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -154,6 +154,19 @@ pub enum Race {
     Lost,
 }
 
+/// Whether the worktree of a unit that has landed may go, or whether it went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "a worktree that stays says why"]
+pub enum Retirement {
+    /// Nothing keeps it.
+    Free,
+    /// It stays.
+    Kept {
+        /// What keeps it, as a fragment behind its path: `it holds ignored files: .env`.
+        why: String,
+    },
+}
+
 /// How a checkout ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Checkout {
@@ -250,6 +263,12 @@ pub trait World {
     /// Returns the processes whose working directory lies in the unit's worktree, described for people.
     fn occupants(&self, name: &UnitName) -> Observed<Vec<String>>;
 
+    /// Returns whether the unit's worktree, looked at by itself, holds nothing that only it has: it is registered for
+    /// exactly the unit's branch, at our place and at that commit, complete, unlocked and in the middle of nothing; without
+    /// a change, an untracked or an ignored file, or a commit that no ref leads to; and nobody is in it. One whose
+    /// directory is gone holds no file. Absent where none is registered.
+    fn retirement(&self, name: &UnitName, tip: &CommitId) -> Observed<Retirement>;
+
     /// Brings the remote-tracking branches of origin up to date, unless that was done a moment ago, by whomever on this
     /// clone. Touches no local branch, no index and no file of a checkout, and is bounded in time.
     fn fetch(&mut self, terms: &FetchTerms) -> Fetch;
@@ -335,6 +354,20 @@ pub trait World {
     /// # Errors
     /// When it cannot be registered for any reason but that one is registered under the name.
     fn register_worktree(&mut self, name: &UnitName) -> Result<Race, Fault>;
+    /// Takes the unit's worktree out of its place and unregisters it, if it may go by [`World::retirement`], which is
+    /// asked again before it is moved and once it is out of everybody's reach. The branch stays. A kill in between leaves
+    /// it whole or, where all was looked at, a registration without a directory; what is to be thrown away is left to
+    /// [`World::clear_retired`].
+    ///
+    /// # Errors
+    /// When it cannot be moved, or cannot be looked at; it may then be out of its place, and nothing of it is lost.
+    fn retire_worktree(&mut self, name: &UnitName, tip: &CommitId) -> Result<Retirement, Fault>;
+    /// Throws away what retired worktrees of any bundle left, and puts back one that a killed tower took out of its place
+    /// before it had looked at it. Nothing to do is no error.
+    ///
+    /// # Errors
+    /// When something cannot be thrown away or put back; the rest was.
+    fn clear_retired(&mut self) -> Result<(), Fault>;
     /// Completes the worktree: writes the missing files and then the index, overwrites nothing, unlocks it.
     ///
     /// # Errors

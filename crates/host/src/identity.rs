@@ -82,6 +82,15 @@ pub fn processes_in(directory: &Utf8Path) -> Observed<Vec<Occupant>> {
     }
 }
 
+/// Returns the processes that have something in a directory open, or the directory itself. Those of other users are left
+/// out, as in [`processes_in`].
+pub(crate) fn holders_below(directory: &Utf8Path) -> Observed<Vec<Occupant>> {
+    match kernel::holders_below(directory) {
+        Ok(found) => Observed::Known(found),
+        Err(why) => Observed::Unknown(Why::new(why)),
+    }
+}
+
 /// A running program of this user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Running {

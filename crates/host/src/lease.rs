@@ -109,6 +109,42 @@ pub fn take(path: &Utf8Path) -> Result<Option<LeaseHold>, Fault> {
     }))
 }
 
+/// The lease, kept from every worker while this value lives. No process inherits it.
+#[derive(Debug)]
+pub(crate) struct Excluded {
+    _file: File,
+}
+
+/// Keeps every worker from the lease: who comes meanwhile finds it held. Nothing where somebody holds it, or looks at it.
+///
+/// # Errors
+/// When the file cannot be opened or locked.
+pub(crate) fn exclude(path: &Utf8Path) -> Result<Option<Excluded>, Fault> {
+    let fault = |cause: String| Fault::new(format!("cannot keep workers from {path}"), cause);
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(open_flags(OFlags::NOFOLLOW | OFlags::NONBLOCK))
+        .open(path)
+        .map_err(|error| fault(error.to_string()))?;
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err(fault("it is not a regular file".to_owned()));
+    }
+    let mut lock = RwLock::new(file);
+    match lock.try_write() {
+        // Closing the file ends the lock; the guard's end would do the same, only earlier.
+        Ok(guard) => std::mem::forget(guard),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+        Err(error) => return Err(fault(error.to_string())),
+    }
+    let file = lock.into_inner();
+    let is_there = std::fs::symlink_metadata(path).is_ok() && is_still_at(&file, path);
+    Ok(is_there.then_some(Excluded { _file: file }))
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "a lock cannot be waited for with a bound; take() bounds the tries"

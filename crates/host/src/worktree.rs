@@ -103,7 +103,7 @@ fn has_branch(repository: &Repository, name: &UnitName, operation: &str) -> Resu
 }
 
 /// A worktree is ours to use at `<spec>-task-<ids>`, or at the reference's `task-<ids>` when it is on our branch.
-fn is_our_place(layout: &Layout, name: &UnitName, path: &Utf8Path) -> bool {
+pub(crate) fn is_our_place(layout: &Layout, name: &UnitName, path: &Utf8Path) -> bool {
     let bare = layout.worktrees().join(format!("task-{}", name.unit));
     path == layout.worktree(name) || path == bare
 }

@@ -15,7 +15,9 @@ use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::{DispatchRecord, LaunchManner};
 use orchestrate_core::record::fence::{self, Fence};
 use orchestrate_core::time::{CommitTime, Timestamp};
-use orchestrate_core::world::{Branches, Checkout, Fault, Pushed, Race, Reading, Spawned, WorktreeFacts, World};
+use orchestrate_core::world::{
+    Branches, Checkout, Fault, Pushed, Race, Reading, Retirement, Spawned, WorktreeFacts, World,
+};
 
 use crate::base::{self, BaseQuestion};
 use crate::failpoint::reach;
@@ -27,7 +29,7 @@ use crate::process::{self, DetachedStart, Handshake};
 use crate::repository::{self, Repository};
 use crate::window::Windows;
 use crate::{
-    branches, checkout, clock, content, files, identity, lease, library, obstacle, origin, promised, worktree,
+    branches, checkout, clock, content, files, identity, lease, library, obstacle, origin, promised, retire, worktree,
 };
 
 /// How long a worker runner may take to say that it holds the lease.
@@ -255,6 +257,10 @@ impl World for RealWorld {
         }
     }
 
+    fn retirement(&self, name: &UnitName, tip: &CommitId) -> Observed<Retirement> {
+        retire::retirement(&self.repository, self.git(), name, tip)
+    }
+
     fn fetch(&mut self, terms: &FetchTerms) -> Fetch {
         self.fetch_for(&self.repository.layout.primary, terms)
     }
@@ -346,6 +352,14 @@ impl World for RealWorld {
 
     fn register_worktree(&mut self, name: &UnitName) -> Result<Race, Fault> {
         worktree::register(&self.repository, name, &nonce()?)
+    }
+
+    fn retire_worktree(&mut self, name: &UnitName, tip: &CommitId) -> Result<Retirement, Fault> {
+        retire::retire(&self.repository, self.git(), name, tip, &nonce()?)
+    }
+
+    fn clear_retired(&mut self) -> Result<(), Fault> {
+        retire::clear(&self.repository)
     }
 
     fn checkout(&mut self, name: &UnitName) -> Result<Checkout, Fault> {

@@ -17,6 +17,7 @@ use crate::fence;
 use crate::fetch::{self, Fetched, Freshness};
 use crate::fitness::{Chosen, Situation, choose};
 use crate::gate;
+use crate::gather::Beside;
 use crate::hand_over::hand_over;
 use crate::lock::{self, LockRefusal};
 use crate::preflight::open_bundle;
@@ -41,7 +42,7 @@ pub(crate) fn advance(
     request: &StepRequest,
     launcher: &dyn Launcher,
     aim: Aim,
-    told: &mut Aside<'_>,
+    told: &mut Aside,
 ) -> Result<StepOutcome, NoDispatch> {
     let (mut asked, mut again) = (None, request.clone());
     let mut outcome = decide_and_dispatch(world, request, launcher, aim, told, &mut asked);
@@ -56,22 +57,24 @@ pub(crate) fn advance(
         told.waiting.clear();
         outcome = decide_and_dispatch(world, &again, launcher, aim, told, &mut asked);
     }
+    told.notes.splice(0..0, told.removed.drain(..));
     outcome
 }
 
+/// One try. What earlier ones asked the forge, and what they removed, is kept.
 fn decide_and_dispatch(
     world: &mut dyn World,
     request: &StepRequest,
     launcher: &dyn Launcher,
     aim: Aim,
-    told: &mut Aside<'_>,
+    told: &mut Aside,
     asked: &mut Option<Observed<PullRequests>>,
 ) -> Result<StepOutcome, NoDispatch> {
-    let look = look(world, request, launcher, asked, told.notes)?;
-    if let Some(swept) = sweep::sweep(world, request, look.seen(), told.notes)? {
+    let look = look(world, request, launcher, asked, &mut told.notes)?;
+    if let Some(swept) = sweep::sweep(world, request, look.seen(), told)? {
         return Ok(StepOutcome::Swept(swept));
     }
-    let intent = select(request, &look, told.notes)?;
+    let intent = select(request, &look, &mut told.notes)?;
     let admitted = match admit(world, request, &look) {
         Ok(admitted) => admitted,
         Err(reason) => return halted(world, request, &intent.name.unit, reason, (&look, told)),
@@ -80,7 +83,7 @@ fn decide_and_dispatch(
         Ok(chosen) => chosen,
         Err(refusal) => {
             let asked = &look.survey.evidence.pull_requests;
-            return sweep::record_halts(world, request, *refusal, asked, told.again()).map(StepOutcome::Swept);
+            return sweep::record_halts(world, request, *refusal, asked, told).map(StepOutcome::Swept);
         }
     };
     told.notes.extend(remarks(&chosen));
@@ -110,7 +113,7 @@ fn decide_and_dispatch(
     let handed_over = match hand_over(world, &plan) {
         Ok(handed_over) => handed_over,
         Err(reason) => {
-            let recorded = sweep::record_unlaunched(world, request, &plan.record, reason, told.again());
+            let recorded = sweep::record_unlaunched(world, request, &plan.record, reason, told);
             return recorded.map(StepOutcome::Swept);
         }
     };
@@ -127,10 +130,9 @@ fn halted(
     request: &StepRequest,
     unit: &Unit,
     reason: NoDispatch,
-    (look, told): (&Look, &mut Aside<'_>),
+    (look, told): (&Look, &mut Aside),
 ) -> Result<StepOutcome, NoDispatch> {
-    let told = (&look.survey, told.again());
-    sweep::record_of_every_unit(world, request, unit, reason, told).map(StepOutcome::Swept)
+    sweep::record_of_every_unit(world, request, unit, reason, (&look.survey, told)).map(StepOutcome::Swept)
 }
 
 /// Everything that was read before the lock.
@@ -179,7 +181,7 @@ fn look(
         base: &base,
         origin: &fence::ask(world, request, &base, &freshness),
         asked: asked.as_ref(),
-        beside: false,
+        beside: Beside::Kept,
     };
     let survey = survey_with(world, request, bundle.graph(), &answers);
     notes.extend(refused_trailers(&survey.evidence));

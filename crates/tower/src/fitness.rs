@@ -13,7 +13,7 @@ use orchestrate_core::plan::{self, BranchAct, HaltReason, HoldReason, Intent, No
 use orchestrate_core::world::{WorktreeFacts, World};
 
 use crate::gate::signed_content;
-use crate::gather::{Question, gather, launch_record};
+use crate::gather::{Beside, Question, gather, launch_record};
 use crate::neighbours;
 use crate::step::StepRequest;
 
@@ -123,7 +123,7 @@ fn is_still_ready(world: &dyn World, situation: &Situation<'_>, unit: &Unit) -> 
         stale_marker_seconds: request.stale_marker_seconds,
         origin: &evidence.origin,
         asked: Some(&evidence.pull_requests),
-        beside: false,
+        beside: Beside::Nobody,
     };
     let state = derive(graph, &gather(world, &question));
     unit.tasks().all(|task| {
@@ -249,7 +249,7 @@ fn dependencies_are_in(
 }
 
 /// A worktree of an earlier attempt, without work of its own, that starts too early to be used. A person removes it:
-/// no path of the tower removes a worktree (law L5).
+/// the tower retires worktrees of landed units alone (law L5).
 fn outdated_worktree(name: &UnitName, start: &CommitId, what: &str) -> HaltReason {
     HaltReason::WorktreeTaken {
         by: format!(

@@ -38,8 +38,19 @@ pub struct Question<'a> {
     pub origin: &'a Observed<Origin>,
     /// The forge's answer of an earlier gathering of the same step, which asks it once.
     pub asked: Option<&'a Observed<PullRequests>>,
-    /// Ask the forge also for the pull requests of what has landed, for people to see.
-    pub beside: bool,
+    /// Of which landed units the forge is asked too.
+    pub beside: Beside,
+}
+
+/// The landed units of which the forge is asked in the same request. No state depends on them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// None.
+    Nobody,
+    /// All, for people to see.
+    Landed,
+    /// Those whose worktree stays because of commits that git does not show to have landed.
+    Kept,
 }
 
 /// Returns all evidence of a bundle, as it is now.

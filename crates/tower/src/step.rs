@@ -19,7 +19,7 @@ use orchestrate_spec::Bundle;
 use crate::advance::{Aim, advance};
 use crate::fence;
 use crate::fetch::FetchRequest;
-use crate::gather::{Question, gather};
+use crate::gather::{Beside, Question, gather};
 use crate::sweep::{Aside, Parked, Swept};
 
 /// What a step is asked to do.
@@ -41,6 +41,8 @@ pub struct StepRequest {
     pub fetch: FetchRequest,
     /// `dispatch_fence`.
     pub fence: FencePolicy,
+    /// `fleet_daemon_pause`: nothing is cleaned up.
+    pub cleanup_paused: bool,
     /// Decide, and change nothing.
     pub dry_run: bool,
     /// Nobody is there to be told: what stands in the way of a unit is written where people look.
@@ -196,7 +198,7 @@ pub fn survey(world: &dyn World, request: &StepRequest, bundle: &Bundle) -> Resu
 /// # Errors
 /// When no base can be named.
 pub fn survey_graph(world: &dyn World, request: &StepRequest, graph: TaskGraph) -> Result<Survey, Fault> {
-    survey_shown(world, request, graph, None, true)
+    survey_shown(world, request, graph, None, Beside::Landed)
 }
 
 /// Surveys once more in the same step, with the forge's answer of its first survey.
@@ -206,7 +208,7 @@ pub(crate) fn survey_again(
     graph: TaskGraph,
     asked: &Observed<PullRequests>,
 ) -> Result<Survey, Fault> {
-    survey_shown(world, request, graph, Some(asked), false)
+    survey_shown(world, request, graph, Some(asked), Beside::Nobody)
 }
 
 fn survey_shown(
@@ -214,7 +216,7 @@ fn survey_shown(
     request: &StepRequest,
     graph: TaskGraph,
     asked: Option<&Observed<PullRequests>>,
-    beside: bool,
+    beside: Beside,
 ) -> Result<Survey, Fault> {
     let answers = Answers {
         base: &world.base(request.base_branch.as_ref())?,
@@ -231,8 +233,8 @@ pub(crate) struct Answers<'a> {
     pub(crate) origin: &'a Observed<Origin>,
     /// The forge's answer of an earlier survey.
     pub(crate) asked: Option<&'a Observed<PullRequests>>,
-    /// Whether the forge is also asked for what people are shown of landed units.
-    pub(crate) beside: bool,
+    /// Of which landed units the forge is asked too.
+    pub(crate) beside: Beside,
 }
 
 pub(crate) fn survey_with(world: &dyn World, request: &StepRequest, graph: TaskGraph, answers: &Answers<'_>) -> Survey {
@@ -264,19 +266,15 @@ pub fn park_halted(world: &mut dyn World, request: &StepRequest, launcher: &dyn 
 }
 
 fn report(world: &mut dyn World, request: &StepRequest, launcher: &dyn Launcher, aim: Aim) -> StepReport {
-    let (mut notes, mut waiting) = (Vec::new(), Vec::new());
-    let mut told = Aside {
-        notes: &mut notes,
-        waiting: &mut waiting,
-    };
+    let mut told = Aside::default();
     let outcome = match advance(world, request, launcher, aim, &mut told) {
         Ok(outcome) => outcome,
         Err(reason) => StepOutcome::Nothing(reason),
     };
     StepReport {
         outcome,
-        notes,
-        waiting,
+        notes: told.notes,
+        waiting: told.waiting,
     }
 }
 

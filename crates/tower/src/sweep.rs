@@ -11,8 +11,9 @@ mod finished;
 mod halts;
 mod placement;
 mod reconcile;
+mod retire;
 
-use orchestrate_core::finished::finished;
+use orchestrate_core::finished::{Retirable, finished};
 use orchestrate_core::identifier::{SpecId, TaskId, Unit};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::orphan::{Orphan, suspects};
@@ -23,9 +24,10 @@ use orchestrate_spec::{Bundle, BundleTexts, FormatVersion};
 
 pub use bullets::{Edited, Refused};
 pub use halts::OF_EVERY_UNIT;
-pub(crate) use halts::{Aside, record as record_halts, record_of_every_unit, record_unlaunched};
+pub(crate) use halts::{record as record_halts, record_of_every_unit, record_unlaunched};
 pub use placement::{Placed, place, place_status};
 pub use reconcile::{ReconcileError, Scope, reconcile};
+pub use retire::{Outlook, outlook};
 
 use self::bullets::{Entry, park_all};
 use crate::lock::{self, Held, LockRefusal};
@@ -69,6 +71,17 @@ pub(crate) struct Seen<'a> {
     pub(crate) survey: &'a Survey,
 }
 
+/// What a step has to tell besides its outcome.
+#[derive(Default)]
+pub(crate) struct Aside {
+    /// Things worth knowing.
+    pub(crate) notes: Vec<String>,
+    /// What was removed: a try that is repeated forgets its other notes.
+    pub(crate) removed: Vec<String>,
+    /// What a person who is there may have parked.
+    pub(crate) waiting: Vec<Parked>,
+}
+
 /// Sweeps. Nothing is returned where nothing was written, so that the step goes on.
 ///
 /// # Errors
@@ -77,18 +90,22 @@ pub(crate) fn sweep(
     world: &mut dyn World,
     request: &StepRequest,
     seen: Seen<'_>,
-    notes: &mut Vec<String>,
+    told: &mut Aside,
 ) -> Result<Option<Swept>, NoDispatch> {
-    let found = look(&*world, request, seen, notes);
+    let Aside { notes, removed, .. } = told;
+    // What a killed tower left half done is whole again, or gone, before anybody looks.
+    retire::clear(world, request, notes);
+    let found = look(&*world, request, seen, None, notes);
     if found.is_empty() {
         return Ok(None);
     }
     if request.dry_run {
+        notes.extend(found.retirable.iter().map(|one| retire::would_go(request, one)));
         return Ok(written_down(seen, found, notes).map(|edited| edited.swept(true)));
     }
     let asked = &seen.survey.evidence.pull_requests;
     let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
-        under_lock(world, &held, request, asked)
+        under_lock(world, &held, request, (asked, &found.retirable), removed)
     });
     let released = match released {
         Ok(released) => released,
@@ -99,6 +116,8 @@ pub(crate) fn sweep(
         }
         Err(LockRefusal::Fault(fault)) => return Err(machine(fault)),
     };
+    // Not under the lock: what was retired may be large.
+    retire::clear(world, request, notes);
     let (swept, told) = released.value?;
     notes.extend(told);
     // Nothing is dispatched by a tower that left its lock behind.
@@ -112,17 +131,25 @@ pub(crate) fn sweep(
 struct Found {
     orphans: Vec<Orphan>,
     finished: Vec<Unit>,
+    retirable: Vec<Retirable>,
     /// The bundle of format version 1 as it is to be, where that is not how it is.
     placed: Option<Placed>,
 }
 
 impl Found {
     fn is_empty(&self) -> bool {
-        self.orphans.is_empty() && self.finished.is_empty() && self.placed.is_none()
+        self.orphans.is_empty() && self.finished.is_empty() && self.retirable.is_empty() && self.placed.is_none()
     }
 }
 
-fn look(world: &dyn World, request: &StepRequest, seen: Seen<'_>, notes: &mut Vec<String>) -> Found {
+/// Looks for what there is to sweep; for worktrees among these alone, where some are given.
+fn look(
+    world: &dyn World,
+    request: &StepRequest,
+    seen: Seen<'_>,
+    among: Option<&[Retirable]>,
+    notes: &mut Vec<String>,
+) -> Found {
     let Survey { graph, evidence, state } = seen.survey;
     let grace_seconds = request.stale_lock_minutes.saturating_mul(60);
     let orphans = suspects(graph, evidence, state, grace_seconds)
@@ -132,13 +159,16 @@ fn look(world: &dyn World, request: &StepRequest, seen: Seen<'_>, notes: &mut Ve
             suspect.judged(&occupants)
         })
         .collect();
-    let finished = finished(evidence, state)
-        .into_iter()
-        .filter(|unit| finished::is_left(world, &request.name_of(unit.clone())))
-        .collect();
+    let finished = if request.cleanup_paused {
+        Vec::new()
+    } else {
+        let is_left = |unit: &Unit| finished::is_left(world, &request.name_of(unit.clone()));
+        finished(evidence, state).into_iter().filter(is_left).collect()
+    };
     Found {
         orphans,
         finished,
+        retirable: retire::found(world, request, seen.survey, among),
         placed: placement_of(seen, notes),
     }
 }
@@ -165,7 +195,8 @@ fn under_lock(
     world: &mut dyn World,
     held: &Held<'_>,
     request: &StepRequest,
-    asked: &Observed<PullRequests>,
+    (asked, retirable): (&Observed<PullRequests>, &[Retirable]),
+    removed: &mut Vec<String>,
 ) -> Result<Told, NoDispatch> {
     let mut notes = Vec::new();
     let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
@@ -176,11 +207,17 @@ fn under_lock(
         survey: &survey,
     };
     // What cannot be placed was said before.
-    let found = look(&*world, request, seen, &mut Vec::new());
+    let found = look(&*world, request, seen, Some(retirable), &mut Vec::new());
     for unit in &found.finished {
         // What cannot be cleaned up keeps nobody from going on.
         if let Err(fault) = finished::clear(world, held, &request.name_of(unit.clone())) {
             notes.push(fault.to_string());
+        }
+    }
+    for one in &found.retirable {
+        match retire::retire(world, held, request, one) {
+            Ok(told) => removed.push(told),
+            Err(told) => notes.push(told),
         }
     }
     let Some(edited) = written_down(seen, found, &mut notes) else {

@@ -18,7 +18,7 @@ use crate::fence::{self, Fencing};
 use crate::fetch::Fetched;
 use crate::fitness::{Fit, Situation, choose};
 use crate::gate;
-use crate::gather::{Question, gather, launch_record};
+use crate::gather::{Beside, Question, gather, launch_record};
 use crate::lock::Held;
 use crate::neighbours;
 use crate::preflight::open_bundle;
@@ -53,7 +53,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         stale_marker_seconds: request.stale_marker_seconds,
         origin: order.origin,
         asked: Some(order.pull_requests),
-        beside: false,
+        beside: Beside::Nobody,
     };
     let evidence = gather(world, &question);
     let state = derive(&graph, &evidence);

@@ -91,6 +91,7 @@ fn declaring(fence: FencePolicy, declarations: fn(&dyn World) -> Declarations) -
                 park_after: 3,
             },
             fence,
+            cleanup_paused: false,
             dry_run: false,
             unattended: true,
         };
@@ -137,6 +138,7 @@ fn judge_towers(scenario: &Scenario, count: u64, tower: &Tower) -> Statistics {
     );
     assert_eq!(sums.landed, sums.tasks, "{sums}");
     assert!(sums.kills > 0 && sums.applied_but_failed > 0 && sums.torn > 0, "{sums}");
+    assert!(sums.retired > 0, "{sums}");
     report.statistics
 }
 

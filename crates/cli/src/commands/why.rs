@@ -3,6 +3,7 @@
 use orchestrate_core::derive::{Answer, Finding, Row, TaskReport, TaskState};
 use orchestrate_core::exit;
 use orchestrate_core::identifier::{TaskId, quoted};
+use orchestrate_tower::sweep::{Outlook, outlook};
 use serde_json::{Value, json};
 
 use crate::arguments::Format;
@@ -31,10 +32,12 @@ pub(crate) fn run(
             .with_hint(format!("its tasks: {}", known.join(", "))));
     };
     let view = task_view::task(&look, node, report);
+    let request = session.request(spec.clone(), true);
+    let outlook = outlook(&session.world, &request, &look.survey, &task);
     match printer.format() {
-        Format::Json => printer.json(&as_json(&look, &view, report)),
+        Format::Json => printer.json(&as_json(&look, &view, report, outlook.as_ref())),
         Format::Human => {
-            for line in lines(&look, &view, report, Style::of_output(ascii)) {
+            for line in lines(&look, &view, (report, outlook.as_ref()), Style::of_output(ascii)) {
                 printer.line(&line);
             }
         }
@@ -45,7 +48,12 @@ pub(crate) fn run(
 /// Where the details of the rows begin: two blanks, the widest row's name, two, the widest answer, two.
 const DETAILS: usize = 2 + 20 + 2 + 7 + 2;
 
-fn lines(look: &Look, view: &TaskView, report: &TaskReport, style: Style) -> Vec<String> {
+fn lines(
+    look: &Look,
+    view: &TaskView,
+    (report, outlook): (&TaskReport, Option<&Outlook>),
+    style: Style,
+) -> Vec<String> {
     let now = look.survey.evidence.now;
     let mut lines = style.hanging("", &headline(look, view, report), 2);
     if let Some(hint) = &view.hint {
@@ -66,6 +74,17 @@ fn lines(look: &Look, view: &TaskView, report: &TaskReport, style: Style) -> Vec
     if let Some(parking) = &report.parked {
         let first = format!("  {:<20}  {:<7}  ", "parked", "yes");
         lines.extend(style.hanging(&first, &parking.words(), DETAILS));
+    }
+    if let Some(outlook) = outlook {
+        let (said, detail) = match outlook {
+            Outlook::Goes => (
+                "goes",
+                "with the next step: nothing in it is lost, and its branch stays",
+            ),
+            Outlook::Stays(why) => ("stays", why.as_str()),
+        };
+        let first = format!("  {:<20}  {said:<7}  ", "worktree");
+        lines.extend(style.hanging(&first, detail, DETAILS));
     }
     lines.push(String::new());
     lines.extend(style.hanging("", &task_view::sources_line(&look.survey.evidence), 2));
@@ -105,7 +124,7 @@ fn hint(answer: &Answer) -> Option<&str> {
     }
 }
 
-fn as_json(look: &Look, view: &TaskView, report: &TaskReport) -> Value {
+fn as_json(look: &Look, view: &TaskView, report: &TaskReport, outlook: Option<&Outlook>) -> Value {
     let now = look.survey.evidence.now;
     let row = |(row, answer): &(Row, Answer)| {
         let (said, detail) = said(answer);
@@ -115,8 +134,12 @@ fn as_json(look: &Look, view: &TaskView, report: &TaskReport) -> Value {
         })
     };
     let rows: Vec<Value> = report.rows.iter().map(row).collect();
+    let worktree = outlook.map(|outlook| match outlook {
+        Outlook::Goes => json!({ "goes": true, "stays": null }),
+        Outlook::Stays(why) => json!({ "goes": false, "stays": why }),
+    });
     let mut value = json!({
-        "schema": 1, "spec": look.bundle.spec, "task": view.id, "gathered": now, "rows": rows,
+        "schema": 1, "spec": look.bundle.spec, "task": view.id, "gathered": now, "rows": rows, "worktree": worktree,
     });
     task_view::extend(&mut value, json!(view));
     task_view::extend(&mut value, task_view::sources(&look.survey.evidence));

@@ -47,7 +47,12 @@ fn a_core_that_sets_nothing_leaves_the_tables_defaults() {
         text: LayerSource::Unreadable("no such file".to_owned()),
     };
     let (without_core, warnings) = load(vec![unreadable]).0.settings().expect("defaults");
-    assert_eq!(without_core, settings(&[]).0);
+    // Who cannot be asked whether something may be cleaned up has not said so.
+    assert!(without_core.fleet_daemon_pause.value);
+    let mut defaults = settings(&[]).0;
+    assert!(!defaults.fleet_daemon_pause.value);
+    defaults.fleet_daemon_pause.value = true;
+    assert_eq!(without_core, defaults);
     let shared = KEYS.iter().filter(|key| key.shared).count();
     assert_eq!(warnings.len(), shared);
     assert_eq!(

@@ -71,6 +71,25 @@ pub fn merged_pull_request_of<'a>(task: &TaskId, evidence: &'a Evidence) -> Opti
     all_of(task, evidence).into_iter().find(is_merged)
 }
 
+/// Returns whether a merged pull request of exactly this unit, into our base, had that commit as the last of its head.
+#[must_use]
+pub fn is_merged_head(unit: &Unit, tip: &CommitId, evidence: &Evidence) -> bool {
+    let Observed::Known(all) = &evidence.pull_requests else {
+        return false;
+    };
+    let asked = match all.by_unit.get(unit) {
+        Some(Observed::Known(found)) => found.as_slice(),
+        Some(Observed::Absent(_) | Observed::Unknown(_)) | None => &[],
+    };
+    let beside = all.beside.get(unit).map(Vec::as_slice).unwrap_or_default();
+    asked.iter().chain(beside).any(|found| {
+        matches!(found.state, PullRequestState::Merged(_))
+            && found.head == *tip
+            && is_for_base(found, evidence)
+            && matches!(owner(found, all), Owner::Ours)
+    })
+}
+
 /// Returns every pull request that is the task's unit's own, into our base.
 fn all_of<'a>(task: &TaskId, evidence: &'a Evidence) -> Vec<&'a PullRequest> {
     let Observed::Known(all) = &evidence.pull_requests else {

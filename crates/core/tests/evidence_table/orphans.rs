@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use orchestrate_core::derive::derive;
 use orchestrate_core::evidence::{BranchFacts, BranchSide, Branches, Evidence};
-use orchestrate_core::finished::finished;
+use orchestrate_core::finished::{finished, kept_by_commits, retirable};
 use orchestrate_core::graph::{Parking, ParkingPlace};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::orphan::{Orphan, Suspect, suspects};
@@ -257,4 +257,49 @@ fn only_a_trailer_makes_records_superfluous() {
         }
     }
     assert!(found > 100, "{found}");
+}
+
+/// A worktree goes of a landed unit alone, of whose branch here every commit has landed, and that nobody has or may get.
+#[test]
+fn only_a_landed_unit_without_a_commit_too_many_loses_its_worktree() {
+    let (mut found, mut by_pull_request) = (0, 0);
+    for forge in FORGES {
+        for trailer in TRAILERS {
+            for branch in BRANCHES {
+                for worker in WORKERS {
+                    for claim in CLAIMS {
+                        let evidence = evidence(forge, trailer, branch, worker, claim);
+                        let state = derive(&one_task(), &evidence);
+                        let goes = retirable(&evidence, &state);
+                        let case = format!("{forge:?} {trailer:?} {branch:?} {worker:?} {claim:?}");
+                        assert!(goes.len() <= 1, "{case}");
+                        let Some(one) = goes.first() else { continue };
+                        assert_eq!(one.unit, unit(), "{case}");
+                        assert!(state.landed().contains_key(&task()), "{case}");
+                        assert_eq!(worker, Worker::Free, "{case}");
+                        let is_nobodys = matches!(
+                            claim,
+                            Claim::None | Claim::StaleBare | Claim::Launched | Claim::LaunchedAndCleared
+                        );
+                        assert!(is_nobodys, "{case}");
+                        let has_commits = matches!(branch, Branch::Ahead | Branch::AheadWith(_));
+                        let is_merged = matches!(
+                            forge,
+                            Forge::Merged(_) | Forge::MergedAndRevertedByCommit | Forge::MergedAndRevertedByNumber
+                        );
+                        assert!(!has_commits || is_merged, "{case}");
+                        assert_eq!(
+                            kept_by_commits(&evidence, &state).contains(&unit()),
+                            has_commits,
+                            "{case}"
+                        );
+                        found += 1;
+                        by_pull_request += usize::from(has_commits);
+                    }
+                }
+            }
+        }
+    }
+    assert!(found > 100, "{found}");
+    println!("{found} go, {by_pull_request} of them by a pull request");
 }

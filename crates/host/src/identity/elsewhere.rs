@@ -37,3 +37,7 @@ pub(super) fn running(_names: &[&str]) -> Result<Vec<Running>, String> {
 pub(super) fn holders(_file: (u64, u64)) -> Result<Vec<Occupant>, String> {
     Err(WHY.to_owned())
 }
+
+pub(super) fn holders_below(_directory: &Utf8Path) -> Result<Vec<Occupant>, String> {
+    Err(WHY.to_owned())
+}

@@ -211,16 +211,29 @@ pub(super) fn running(names: &[&str]) -> Result<Vec<Running>, String> {
 }
 
 pub(super) fn holders(file: (u64, u64)) -> Result<Vec<Occupant>, String> {
+    who_opened(|descriptor| Ok(device_and_inode(&fs::metadata(descriptor)?) == file))
+}
+
+pub(super) fn holders_below(directory: &Utf8Path) -> Result<Vec<Occupant>, String> {
+    who_opened(|descriptor| Ok(fs::read_link(descriptor)?.starts_with(directory)))
+}
+
+fn device_and_inode(metadata: &fs::Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+/// Returns the processes that have something open of which that is true, each asked by its descriptor's link.
+fn who_opened(is_meant: impl Fn(&Path) -> std::io::Result<bool>) -> Result<Vec<Occupant>, String> {
     let mut found = Vec::new();
     for pid in pids()? {
-        if has_open(pid, file)? {
+        if has_open(pid, &is_meant)? {
             found.push(occupant(pid));
         }
     }
     Ok(found)
 }
 
-fn has_open(pid: u32, file: (u64, u64)) -> Result<bool, String> {
+fn has_open(pid: u32, is_meant: &impl Fn(&Path) -> std::io::Result<bool>) -> Result<bool, String> {
     let directory = format!("/proc/{pid}/fd");
     let entries = match fs::read_dir(&directory) {
         Ok(entries) => entries,
@@ -230,10 +243,10 @@ fn has_open(pid: u32, file: (u64, u64)) -> Result<bool, String> {
     };
     for entry in entries {
         // A process that ends, or closes a file while we look, has it open no more.
-        let opened = entry.and_then(|entry| fs::metadata(entry.path()));
+        let opened = entry.and_then(|entry| is_meant(&entry.path()));
         match opened {
-            Ok(metadata) if (metadata.dev(), metadata.ino()) == file => return Ok(true),
-            Ok(_) => {}
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
             Err(error) if is_gone(&error) => {}
             Err(error) if error.kind() == ErrorKind::PermissionDenied && is_above_us(pid)? => return Ok(false),
             Err(error) => return Err(format!("cannot look into {directory}: {error}")),

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use orchestrate_core::fetch::Fetch;
 use orchestrate_core::identifier::{CommitId, SpecId, UnitName};
+use orchestrate_core::observed::Observed;
 use orchestrate_core::place::{LockDirectory, Place};
 use orchestrate_core::record::lock_owner::LockOwner;
-use orchestrate_core::world::{Checkout, Fault, Race, WorktreeDirectory};
+use orchestrate_core::world::{Checkout, Fault, Race, Retirement, WorktreeDirectory};
 
 use super::commits::CommitIndex;
-use super::host::{LockTruth, Node, Taker, Worktree, directory_of, lock_directory};
+use super::host::{HalfRetired, LockTruth, Node, Taker, Worktree, directory_of, lock_directory};
 use super::mind::Tenure;
 use super::universe::Universe;
 
@@ -204,6 +205,7 @@ impl Universe {
             had_worktree: registered.clone(),
             registered,
             fenced_too_late: BTreeSet::new(),
+            told_free: BTreeSet::new(),
             obstacles,
         });
     }
@@ -338,9 +340,52 @@ impl Universe {
             directory: WorktreeDirectory::Bare,
             changes: Vec::new(),
             lease: None,
+            half_retired: None,
         };
         self.hosts[host].worktrees.insert(name.clone(), worktree);
         Ok(Race::Won)
+    }
+
+    /// Retires a worktree that nothing keeps.
+    pub(super) fn do_retire(&mut self, tower: usize, name: &UnitName, tip: &CommitId) -> Result<Retirement, Fault> {
+        let host = self.minds[tower].host;
+        match self.true_retirement(host, name, tip) {
+            Observed::Known(Retirement::Free) => {}
+            Observed::Known(kept @ Retirement::Kept { .. }) => return Ok(kept),
+            Observed::Absent(_) => return Ok(Retirement::Free),
+            Observed::Unknown(why) => return Err(Fault::new(format!("cannot retire {name}"), why.reason)),
+        }
+        self.hosts[host].worktrees.remove(name);
+        self.hosts[host].retired += 1;
+        self.statistics.retired += 1;
+        Ok(Retirement::Free)
+    }
+
+    /// Takes a worktree out of its place, and dies before or after it has looked at it there.
+    pub(super) fn tear_retire(&mut self, tower: usize, name: &UnitName, tip: &CommitId) {
+        let host = self.minds[tower].host;
+        let may_go = self.true_retirement(host, name, tip) == Observed::Known(Retirement::Free);
+        let half = if self.random.chance(500) {
+            HalfRetired::Leaving
+        } else {
+            HalfRetired::Left
+        };
+        if let Some(worktree) = self.hosts[host].worktrees.get_mut(name).filter(|_| may_go) {
+            worktree.directory = WorktreeDirectory::Missing;
+            worktree.half_retired = Some(half);
+        }
+    }
+
+    /// Throws away what was retired, and puts back what was not looked at.
+    pub(super) fn do_clear_retired(&mut self, tower: usize) {
+        let host = self.minds[tower].host;
+        self.hosts[host].retired = 0;
+        for worktree in self.hosts[host].worktrees.values_mut() {
+            if worktree.half_retired == Some(HalfRetired::Leaving) {
+                worktree.half_retired = None;
+                worktree.directory = WorktreeDirectory::Populated;
+            }
+        }
     }
 
     pub(super) fn do_checkout(&mut self, tower: usize, name: &UnitName) -> Result<Checkout, Fault> {

@@ -23,7 +23,11 @@ impl Scheduler<'_> {
                 self.stuck("a step does not end");
             }
             self.people_do_their_part(round);
-            if self.is_convicted() || self.all_landed(round) {
+            if self.is_convicted() {
+                return;
+            }
+            if self.all_landed(round) {
+                self.finish_retirements();
                 return;
             }
             // Longer each time: a clock may have been set hours ahead when a lock or marker was written.
@@ -67,6 +71,24 @@ impl Scheduler<'_> {
         landed
     }
 
+    /// What a kill left of a worktree that was being retired is whole again, or gone, after one more step.
+    fn finish_retirements(&mut self) {
+        let hosts = self.universe.borrow().hosts.len();
+        for host in 0..hosts {
+            if !self.universe.borrow().is_half_retired(host) {
+                continue;
+            }
+            // Who looked while it was out of its place does not see it put back: the next one retires it.
+            let ended = self.run_alone(host);
+            if self.is_convicted() {
+                return;
+            }
+            if !ended || self.universe.borrow().is_half_retired(host) {
+                self.stuck("a worktree stays half retired");
+            }
+        }
+    }
+
     fn stuck(&self, why: &str) {
         let mut universe = self.universe.borrow_mut();
         universe.statistics.stuck += 1;
@@ -76,6 +98,12 @@ impl Scheduler<'_> {
 }
 
 impl Universe {
+    /// Returns whether a kill left something of a worktree that was being retired.
+    fn is_half_retired(&self, host: usize) -> bool {
+        let host = &self.hosts[host];
+        host.retired > 0 || host.worktrees.values().any(|worktree| worktree.half_retired.is_some())
+    }
+
     /// Returns what has not landed, in words.
     fn unlanded(&self) -> Vec<String> {
         let tasks = self.task_ids();

@@ -49,6 +49,17 @@ pub(super) struct Worktree {
     pub(super) changes: Vec<String>,
     /// The worker that holds the lease, by its number.
     pub(super) lease: Option<usize>,
+    /// How far a tower came that was retiring it, and was killed.
+    pub(super) half_retired: Option<HalfRetired>,
+}
+
+/// What a kill leaves of a worktree that is being retired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HalfRetired {
+    /// Out of its place, and not looked at.
+    Leaving,
+    /// Looked at, and taken away; only its registration is left.
+    Left,
 }
 
 /// One entry of the processes table.
@@ -76,6 +87,8 @@ pub(super) struct Host {
     /// How many fetches have failed in a row.
     pub(super) failed_fetches: u32,
     pub(super) worktrees: BTreeMap<UnitName, Worktree>,
+    /// What retired worktrees left to be thrown away.
+    pub(super) retired: usize,
     /// Who holds the kernel's window lock of a bundle, by tower number.
     pub(super) windows: BTreeMap<SpecId, usize>,
     processes: BTreeMap<u32, ProcessEntry>,
@@ -103,6 +116,7 @@ impl Host {
             objects,
             failed_fetches: 0,
             worktrees: BTreeMap::new(),
+            retired: 0,
             windows: BTreeMap::new(),
             processes: BTreeMap::new(),
             next_pid: 100,

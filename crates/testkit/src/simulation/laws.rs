@@ -248,6 +248,40 @@ impl Universe {
         }
     }
 
+    /// Judges that a worktree is retired of a unit alone that has landed with every commit of its branch, and only by who was
+    /// told, with the lock held, that nothing keeps it: no change in it and no worker.
+    pub(super) fn judge_retirement(&mut self, tower: usize, name: &UnitName, tip: &CommitId) {
+        let host = self.minds[tower].host;
+        if !self.minds[tower].holds_or_was_robbed() {
+            self.convict(Law::Lock, || {
+                format!("tower {tower} retires the worktree of {name} without holding the lock")
+            });
+            return;
+        }
+        if let Some(query) = self.minds[tower].unread_about_landing(name).cloned() {
+            self.convict(Law::Unknown, || {
+                format!("tower {tower} retires the worktree of {name} although it could not read {query}")
+            });
+            return;
+        }
+        if !self.had(tower, |tenure| tenure.told_free.contains(name)) {
+            self.convict(Law::Work, || {
+                format!("tower {tower} retires the worktree of {name} without having been told that nothing keeps it")
+            });
+            return;
+        }
+        let landed = name.unit.tasks().all(|task| self.landed_on(host, task));
+        let ahead = self.commits.find(tip).map_or(0, |tip| {
+            let history = &self.commits.get(tip).history;
+            history.without(&self.base_history(host)).len()
+        });
+        if !landed || ahead > 0 {
+            self.convict(Law::Work, || {
+                format!("tower {tower} retires the worktree of {name}: landed {landed}, {ahead} commits have not")
+            });
+        }
+    }
+
     /// Judges that no marker stays behind that a record speaks for: without the record only age would free the unit,
     /// and no person would be told.
     fn judge_orphans(&mut self, tower: usize, name: &UnitName) {

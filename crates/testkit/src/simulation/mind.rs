@@ -28,6 +28,7 @@ pub(super) enum Query {
     Leases,
     Lease(Unit),
     Occupants(UnitName),
+    Retirement(UnitName),
     Liveness {
         host: String,
         pid: u32,
@@ -83,6 +84,7 @@ impl Query {
             Self::Read(Place::Marker(_, task, _) | Place::Intent(_, task)) => name.unit.contains(task),
             // What a person wants again is never wanted because it could not be read.
             Self::List(Place::RedoDirectory(_) | Place::Redo(..))
+            | Self::Retirement(_)
             | Self::Contains(..)
             | Self::Content(_)
             | Self::Liveness { .. }
@@ -119,6 +121,7 @@ impl fmt::Display for Query {
             Self::Worktree(name) => write!(formatter, "the worktree of {name}"),
             Self::Leases => formatter.write_str("the leases"),
             Self::Lease(unit) => write!(formatter, "the lease of task-{unit}"),
+            Self::Retirement(name) => write!(formatter, "whether the worktree of {name} may go"),
             Self::Occupants(name) => write!(formatter, "who works in the worktree of {name}"),
             Self::Liveness { host, pid, .. } => write!(formatter, "whether pid {pid} lives on {host}"),
             Self::Read(place) => write!(formatter, "{place}"),
@@ -147,6 +150,8 @@ pub(super) struct Tenure {
     /// The units that had a branch, and a worktree, at any time in it. People may take both away at any moment.
     pub(super) had_branch: BTreeSet<UnitName>,
     pub(super) had_worktree: BTreeSet<UnitName>,
+    /// The units of which it was told that their worktree may go.
+    pub(super) told_free: BTreeSet<UnitName>,
     /// What stood in the way of each task when it began.
     pub(super) obstacles: BTreeMap<TaskId, Vec<Obstacle>>,
 }
@@ -205,6 +210,31 @@ impl Mind {
         self.unread
             .iter()
             .find(|query| query.bears_on(name) && !nobody_there(query))
+    }
+
+    /// Returns a question on which it rests that the unit has landed and that nobody could work on it, and which was last
+    /// answered with "unknown".
+    pub(super) fn unread_about_landing(&self, name: &UnitName) -> Option<&Query> {
+        self.unread.iter().find(|query| match query {
+            Query::Base
+            | Query::History
+            | Query::Branches
+            | Query::Leases
+            | Query::List(Place::MarkerDirectory(..) | Place::RecordDirectory(_)) => true,
+            Query::Lease(unit) => *unit == name.unit,
+            Query::Retirement(of) | Query::Read(Place::DispatchRecord(of) | Place::LaunchRecord(of)) => of == name,
+            Query::Fences
+            | Query::PullRequests
+            | Query::Origin
+            | Query::Contains(..)
+            | Query::Content(_)
+            | Query::Committed(..)
+            | Query::Worktree(_)
+            | Query::Occupants(_)
+            | Query::Liveness { .. }
+            | Query::Read(_)
+            | Query::List(_) => false,
+        })
     }
 
     /// A list was read: what it does not name need not be read any more.

@@ -9,10 +9,12 @@ use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
 use orchestrate_core::revert::Reverts;
 use orchestrate_core::time::Timestamp;
-use orchestrate_core::world::{Branches, Fault, Reading, RegisteredWorktree, WorktreeFacts};
+use orchestrate_core::world::{
+    Branches, Fault, Reading, RegisteredWorktree, Retirement, WorktreeDirectory, WorktreeFacts,
+};
 
 use super::commits::{CommitIndex, CommitSet};
-use super::host::{BASE, COUNTERPART, Node, directory_of, entry_name};
+use super::host::{BASE, COUNTERPART, HalfRetired, Node, directory_of, entry_name};
 use super::universe::Universe;
 
 impl Universe {
@@ -239,7 +241,7 @@ impl Universe {
         let Some(worktree) = self.hosts[host].worktrees.get(name) else {
             return Observed::Known(WorktreeFacts::Free);
         };
-        let changes = if worktree.complete {
+        let changes = if worktree.complete && worktree.directory != WorktreeDirectory::Missing {
             Observed::Known(worktree.changes.clone())
         } else {
             Observed::Absent(Why::new("its checkout is not complete"))
@@ -251,6 +253,28 @@ impl Universe {
             directory: worktree.directory,
             changes,
         }))
+    }
+
+    /// Returns whether a worktree may go, by what lies in it and who is in it.
+    pub(super) fn true_retirement(&self, host: usize, name: &UnitName, tip: &CommitId) -> Observed<Retirement> {
+        let Some(worktree) = self.hosts[host].worktrees.get(name) else {
+            return Observed::Absent(Why::new("it has no worktree"));
+        };
+        let at = self.hosts[host].refs.get(&name.reference()).copied();
+        let why = if worktree.half_retired == Some(HalfRetired::Leaving) {
+            "a tower was killed while it retired it"
+        } else if worktree.locked || !worktree.complete {
+            "its checkout is not complete"
+        } else if at.is_none() || at != self.commits.find(tip) {
+            "its branch has moved"
+        } else if !worktree.changes.is_empty() {
+            "it holds uncommitted work"
+        } else if worktree.lease.is_some() || !self.true_occupants(host, name).is_empty() {
+            "somebody works in it"
+        } else {
+            return Observed::Known(Retirement::Free);
+        };
+        Observed::Known(Retirement::Kept { why: why.to_owned() })
     }
 
     pub(super) fn true_leases(&self, host: usize, spec: &SpecId) -> BTreeMap<Unit, Lease> {

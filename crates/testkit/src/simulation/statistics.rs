@@ -51,6 +51,8 @@ pub struct Statistics {
     pub parked: u64,
     /// Fences won at origin.
     pub fences: u64,
+    /// Worktrees of landed units that towers retired.
+    pub retired: u64,
     /// Claims that a person cleared.
     pub cleared: u64,
     /// Outdated worktrees without commits that a person removed so that their unit could start again.
@@ -94,6 +96,7 @@ impl AddAssign for Statistics {
             (&mut self.locks_lost_to_peers, other.locks_lost_to_peers),
             (&mut self.parked, other.parked),
             (&mut self.fences, other.fences),
+            (&mut self.retired, other.retired),
             (&mut self.cleared, other.cleared),
             (&mut self.freed, other.freed),
             (&mut self.landed, other.landed),
@@ -115,7 +118,7 @@ impl fmt::Display for Statistics {
             formatter,
             "{} schedules, {} steps, {} reads ({} unknown), {} effects ({} not applied, {} reported failed, {} torn), \
              {} fetches ({} behind, {} failed), {} kills, {} restarts, {} locks ({} broken, {} lost to peers), {} runners ({} worked, {} of them on pairs, {} refused), \
-             {} tasks parked, {} fences won, {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
+             {} tasks parked, {} fences won, {} worktrees retired, {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
              at most {} rounds to converge",
             self.schedules,
             self.steps,
@@ -139,6 +142,7 @@ impl fmt::Display for Statistics {
             self.refused,
             self.parked,
             self.fences,
+            self.retired,
             self.cleared,
             self.freed,
             self.landed,

@@ -9,6 +9,7 @@ use orchestrate_core::process::ProcessIdentity;
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::launch::{LaunchRecord, WorkerEnd};
 use orchestrate_core::time::Timestamp;
+use orchestrate_core::world::WorktreeDirectory;
 
 use super::mind::shares_a_task;
 use super::universe::Universe;
@@ -179,6 +180,7 @@ impl Universe {
     fn take_lease(&mut self, number: usize) {
         let (host, name) = (self.workers[number].host, self.workers[number].name.clone());
         let worktree = self.hosts[host].worktrees.get_mut(&name);
+        let worktree = worktree.filter(|worktree| worktree.directory != WorktreeDirectory::Missing);
         match worktree.map(|worktree| worktree.lease.get_or_insert(number)) {
             None => self.refuse(number, "its worktree is gone"),
             Some(holder) if *holder != number => self.refuse(number, "another worker holds the lease"),

@@ -13,7 +13,9 @@ use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::fence::Fence;
 use orchestrate_core::time::{CommitTime, Timestamp};
-use orchestrate_core::world::{Branches, Checkout, Fault, Pushed, Race, Reading, Spawned, WorktreeFacts, World};
+use orchestrate_core::world::{
+    Branches, Checkout, Fault, Pushed, Race, Reading, Retirement, Spawned, WorktreeFacts, World,
+};
 
 use super::call::{Pause, SimulatedWorld};
 use super::mind::Query;
@@ -171,11 +173,26 @@ impl World for SimulatedWorld<'_> {
         })
     }
 
+    fn retirement(&self, name: &UnitName, tip: &CommitId) -> Observed<Retirement> {
+        let answer = self.observe(Query::Retirement(name.clone()), |universe, host| {
+            universe.true_retirement(host, name, tip)
+        });
+        let mut universe = self.universe.borrow_mut();
+        if let Some(tenure) = &mut universe.minds[self.tower].tenure {
+            if answer == Observed::Known(Retirement::Free) {
+                tenure.told_free.insert(name.clone());
+            } else {
+                tenure.told_free.remove(name);
+            }
+        }
+        answer
+    }
+
     fn fetch(&mut self, _terms: &FetchTerms) -> Fetch {
         // A decision begins with it: what an earlier one of the same step could not read of some unit is of no account.
         let mut universe = self.universe.borrow_mut();
         let unread = &mut universe.minds[self.tower].unread;
-        unread.retain(|query| !matches!(query, Query::Worktree(_) | Query::Occupants(_)));
+        unread.retain(|query| !matches!(query, Query::Worktree(_) | Query::Occupants(_) | Query::Retirement(_)));
         drop(universe);
         let fetched = self.act(
             || "fetch origin".to_owned(),
@@ -376,6 +393,33 @@ impl World for SimulatedWorld<'_> {
         self.act(
             || format!("register the worktree of {name}"),
             |universe, tower| universe.do_register(tower, name),
+            atomic,
+        )
+    }
+
+    fn retire_worktree(&mut self, name: &UnitName, tip: &CommitId) -> Result<Retirement, Fault> {
+        self.act(
+            || format!("retire the worktree of {name} at {}", tip.short()),
+            |universe, tower| {
+                universe.judge_retirement(tower, name, tip);
+                universe.do_retire(tower, name, tip)
+            },
+            |universe, tower| {
+                universe.judge_retirement(tower, name, tip);
+                universe.tear_retire(tower, name, tip);
+            },
+        )
+    }
+
+    fn clear_retired(&mut self) -> Result<(), Fault> {
+        self.act(
+            || "throw away what was retired".to_owned(),
+            |universe, tower| {
+                universe.judge_outside_lock(tower, "throws away what was retired");
+                universe.do_clear_retired(tower);
+                Ok(())
+            },
+            // Some of it is thrown away: the rest is there as before.
             atomic,
         )
     }

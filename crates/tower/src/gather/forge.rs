@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use orchestrate_core::derive::{TaskState, derive};
 use orchestrate_core::evidence::{BranchFacts, Evidence};
+use orchestrate_core::finished::kept_by_commits;
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{CommitId, TaskId, Unit};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::pull_request::{PullRequestState, PullRequests, TipRelation};
 use orchestrate_core::world::{Branches, World};
 
-use super::open_tasks;
+use super::{Beside, open_tasks};
 
 /// How many units one request asks for.
 const MOST_UNITS: usize = 100;
@@ -20,15 +21,16 @@ const MOST_UNITS: usize = 100;
 /// Where they are too many for one request, those that are blocked come last, and are asked for only when what the
 /// forge said of the others lets them start.
 ///
-/// `beside` asks in the room that is left for units that git shows landed, for people to see.
-pub(super) fn ask(world: &dyn World, graph: &TaskGraph, evidence: &Evidence, beside: bool) -> Observed<PullRequests> {
+/// `beside` asks in the room that is left for units that git shows landed.
+pub(super) fn ask(world: &dyn World, graph: &TaskGraph, evidence: &Evidence, beside: Beside) -> Observed<PullRequests> {
     let open = open_tasks(graph, evidence);
     let mut left = units(graph, evidence, |task| open.contains(task));
-    let mut landed = BTreeSet::new();
-    if beside {
-        landed = units(graph, evidence, |task| !open.contains(task));
-        landed.retain(|unit| !left.contains(unit));
-    }
+    let mut landed = match beside {
+        Beside::Nobody => BTreeSet::new(),
+        Beside::Landed => units(graph, evidence, |task| !open.contains(task)),
+        Beside::Kept => kept_by_commits(evidence, &derive(graph, evidence)),
+    };
+    landed.retain(|unit| !left.contains(unit));
     if left.is_empty() {
         return ask_of_landed(world, evidence, &landed);
     }

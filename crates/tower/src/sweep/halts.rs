@@ -14,7 +14,7 @@ use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::world::{Reading, World};
 
 use super::bullets::{Edited, Entry, park_all};
-use super::{Parked, Swept};
+use super::{Aside, Swept};
 use crate::fitness::{Refusal, Situation, choose};
 use crate::gate;
 use crate::gather::launch_record;
@@ -36,7 +36,7 @@ pub(crate) fn record(
     request: &StepRequest,
     refusal: Refusal,
     asked: &Observed<PullRequests>,
-    told: Aside<'_>,
+    told: &mut Aside,
 ) -> Result<Swept, NoDispatch> {
     let wanted = entries(request, &refusal);
     if wanted.is_empty() {
@@ -69,24 +69,6 @@ pub(crate) fn record(
     }
 }
 
-/// Where a step puts what it has to tell besides its outcome.
-pub(crate) struct Aside<'a> {
-    /// Things worth knowing.
-    pub(crate) notes: &'a mut Vec<String>,
-    /// What a person who is there may have parked.
-    pub(crate) waiting: &'a mut Vec<Parked>,
-}
-
-impl Aside<'_> {
-    /// Returns the same for whoever is asked next.
-    pub(crate) fn again(&mut self) -> Aside<'_> {
-        Aside {
-            notes: self.notes,
-            waiting: self.waiting,
-        }
-    }
-}
-
 fn would_park(request: &StepRequest, wanted: Vec<Entry>) -> Swept {
     Swept {
         spec: request.spec.clone(),
@@ -106,7 +88,7 @@ pub(crate) fn record_of_every_unit(
     request: &StepRequest,
     unit: &Unit,
     reason: NoDispatch,
-    (seen, told): (&Survey, Aside<'_>),
+    (seen, told): (&Survey, &mut Aside),
 ) -> Result<Swept, NoDispatch> {
     let wanted = |reason: &NoDispatch| -> Option<Vec<Entry>> {
         let NoDispatch::Halt(reasons) = reason else { return None };
@@ -156,7 +138,7 @@ pub(crate) fn record_of_every_unit(
 
 /// Returns what the step says where a halt could not be written down: what the machine refused hides nothing of why a person
 /// is needed; anything else that was found under the lock is more recent.
-fn unwritten(reason: NoDispatch, found: NoDispatch, told: Aside<'_>) -> NoDispatch {
+fn unwritten(reason: NoDispatch, found: NoDispatch, told: &mut Aside) -> NoDispatch {
     let faults: Option<Vec<String>> = match &found {
         NoDispatch::Halt(reasons) => reasons.iter().map(fault_of).collect(),
         NoDispatch::Idle(_) | NoDispatch::Hold(_) => None,
@@ -250,7 +232,7 @@ pub(crate) fn record_unlaunched(
     request: &StepRequest,
     record: &DispatchRecord,
     reason: NoDispatch,
-    told: Aside<'_>,
+    told: &mut Aside,
 ) -> Result<Swept, NoDispatch> {
     let NoDispatch::Halt(reasons) = &reason else {
         return Err(reason);

@@ -257,6 +257,7 @@ pub(crate) fn request(base_branch: Option<BaseName>) -> StepRequest {
             park_after: 3,
         },
         fence: orchestrate_config::FencePolicy::Off,
+        cleanup_paused: false,
         dry_run: true,
         unattended: true,
     }

@@ -72,6 +72,12 @@ pub(super) enum Flaw {
     NoLookAtOriginAgain,
     UnknownOriginHasNotMoved,
     CollectsBeforeOriginHasIt,
+    RetiresTheUnlanded,
+    RetiresTheKept,
+    RetiresTheUnread,
+    RetiresBeforeItLooks,
+    RetiresWithoutTheLock,
+    ClearsInsideTheLock,
     Panics,
 }
 
@@ -120,6 +126,7 @@ fn attempt(world: &mut dyn World, flaw: Flaw) -> Result<UnitName, Stop> {
         return Err(why.into());
     }
     super::mini_park::sweep(world, &spec, &graph, flaw)?;
+    super::mini_retire::sweep(world, &spec, &graph, flaw)?;
     let before = choose(world, &spec, &graph, flaw)?;
     mini_fence::collect(world, &spec, &before.evidence, &before.state, flaw);
     assert!(flaw != Flaw::Panics, "a tower with a slip");

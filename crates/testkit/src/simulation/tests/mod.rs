@@ -4,6 +4,7 @@ mod mini_fence;
 mod mini_gather;
 mod mini_lock;
 mod mini_park;
+mod mini_retire;
 mod mini_tower;
 
 use std::sync::Arc;
@@ -124,6 +125,12 @@ fn every_flaw_is_convicted() {
         (Flaw::NoLookAtOriginAgain, &fenced, &[Law::OneWorker]),
         (Flaw::UnknownOriginHasNotMoved, &fenced, &[Law::Unknown]),
         (Flaw::CollectsBeforeOriginHasIt, &fenced, &[Law::OneWorker]),
+        (Flaw::RetiresTheUnlanded, &standard, &[Law::Work]),
+        (Flaw::RetiresTheKept, &mortal_workers, &[Law::Work]),
+        (Flaw::RetiresTheUnread, &hard_to_read, &[Law::Unknown]),
+        (Flaw::RetiresBeforeItLooks, &standard, &[Law::Work]),
+        (Flaw::RetiresWithoutTheLock, &standard, &[Law::Lock]),
+        (Flaw::ClearsInsideTheLock, &standard, &[Law::Lock]),
         (Flaw::Panics, &standard, &[Law::Panic]),
     ];
     let mut wrong = Vec::new();

@@ -11,7 +11,7 @@ use orchestrate_host::world::{RealWorld, WorldSettings};
 use orchestrate_spec::Bundle;
 use orchestrate_testkit::histories::{Depot, History, Oid};
 use orchestrate_testkit::simulation::Random;
-use orchestrate_tower::gather::{Question, gather};
+use orchestrate_tower::gather::{Beside, Question, gather};
 
 use crate::case::{MAIN, alpha, bundle};
 
@@ -144,7 +144,7 @@ impl Universe {
             stale_marker_seconds: 900,
             origin: &Observed::Absent(Why::new("no fences are taken")),
             asked: Some(asked),
-            beside: false,
+            beside: Beside::Nobody,
         };
         derive(&graph, &gather(&self.world, &question))
     }
