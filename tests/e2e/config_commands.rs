@@ -81,6 +81,7 @@ fn every_key_is_listed_with_its_origin() {
         dispatch_fetch_park_after  3             core           built-in defaults:[LINE]
         stale_lock_threshold       15m           core           built-in defaults:[LINE]
         stale_marker_threshold     15m           core           built-in defaults:[LINE]
+        fleet_daemon_pause         false         core           built-in defaults:[LINE]
         watch_interval_seconds     7             machine-local  [SANDBOX]/repository/.claude/planwright.local.yml:2
         review_sequence            [polish]      machine-local  [SANDBOX]/repository/.claude/planwright.local.yml:1 (not read by orchestrate)
         ");
@@ -121,6 +122,7 @@ fn a_bad_line_costs_its_key_and_is_named() {
         dispatch_fetch_park_after  3             core           built-in defaults:[LINE]
         stale_lock_threshold       15m           core           built-in defaults:[LINE]
         stale_marker_threshold     15m           core           built-in defaults:[LINE]
+        fleet_daemon_pause         false         core           built-in defaults:[LINE]
         watch_interval_seconds     7             machine-local  [SANDBOX]/repository/.claude/planwright.local.yml:4
         max_paralel_units          9             machine-local  [SANDBOX]/repository/.claude/planwright.local.yml:3 (not read by orchestrate)
         --- err

@@ -38,6 +38,7 @@ mod pairs;
 mod plumbing;
 mod records;
 mod regressions;
+mod retire;
 mod reverts;
 mod signing;
 mod signing_again;

@@ -208,10 +208,7 @@ fn what_has_landed_by_its_trailer_is_cleaned_up() {
     for gone in [RECORD, LAUNCH, "specs/alpha/.orchestrate/markers/1"] {
         assert!(!sandbox.path(gone).exists(), "{gone}");
     }
-    assert!(
-        sandbox.path(".claude/worktrees/alpha-task-1").is_dir(),
-        "a person's to remove"
-    );
+    assert!(!sandbox.path(".claude/worktrees/alpha-task-1").exists());
     assert_eq!(sandbox.refs("refs/heads/planwright/alpha/task-1").len(), 1);
     sandbox.wait_for_worker("alpha", "2");
 }
@@ -226,6 +223,8 @@ fn records_stay_where_a_landing_is_seen_by_them() {
     let _ = sandbox.git(&["merge", "--quiet", "--no-ff", "planwright/alpha/task-1"]);
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 2");
     assert!(sandbox.path(RECORD).is_file());
+    // The worktree is evidence of nothing.
+    assert!(!sandbox.path(".claude/worktrees/alpha-task-1").exists());
     sandbox.wait_for_worker("alpha", "2");
 }
 
