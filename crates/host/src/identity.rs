@@ -114,7 +114,12 @@ pub fn running(names: &[&str]) -> Observed<Vec<Running>> {
 /// Returns the processes that have a file open, which is named by its device and inode. Those of other users are left
 /// out, as in [`processes_in`]: the caller makes sure that the file is this user's.
 pub(crate) fn holders(file: (u64, u64)) -> Observed<Vec<Occupant>> {
-    match kernel::holders(file) {
+    holders_of_any(&[file])
+}
+
+/// Returns the processes that have one of the files open, in one look, as [`holders`].
+pub(crate) fn holders_of_any(files: &[(u64, u64)]) -> Observed<Vec<Occupant>> {
+    match kernel::holders(files) {
         Ok(found) => Observed::Known(found),
         Err(why) => Observed::Unknown(Why::new(why)),
     }

@@ -185,19 +185,19 @@ fn litter(kind: Kind, path: Utf8PathBuf, proof: Observed<String>) -> Option<Litt
 
 /// Returns the files of the windows' locks that a process has open: a tower is in its window, or may come into it.
 fn windows(layout: &Layout) -> Observed<Vec<String>> {
-    let mut open = Vec::new();
     let locks = match children(&layout.state().join("lock")) {
         Ok(locks) => locks,
         Err(fault) => return Observed::Unknown(Why::new(fault.to_string())),
     };
-    for (_, path) in locks {
-        let Some(metadata) = metadata(&path) else { continue };
-        match identity::holders((metadata.dev(), metadata.ino())) {
-            Observed::Known(holders) => open.extend(holders.iter().map(ToString::to_string)),
-            Observed::Absent(why) | Observed::Unknown(why) => return Observed::Unknown(why),
-        }
+    let files: Vec<(u64, u64)> = locks
+        .iter()
+        .filter_map(|(_, path)| metadata(path))
+        .map(|metadata| (metadata.dev(), metadata.ino()))
+        .collect();
+    if files.is_empty() {
+        return Observed::Known(Vec::new());
     }
-    Observed::Known(open)
+    identity::holders_of_any(&files).map(|holders| holders.iter().map(ToString::to_string).collect())
 }
 
 fn free(windows: &Observed<Vec<String>>) -> Observed<String> {

@@ -278,9 +278,9 @@ fn acquire(
             }
             Seen::Strange(what) => {
                 let why = Why::new(format!("specs/{spec}/.orchestrate.lock is taken: {what}"));
-                return Err(LockRefusal::Busy(
-                    why.with_hint("look at it; remove it if nobody works on the bundle"),
-                ));
+                return Err(LockRefusal::Busy(why.with_hint(
+                    "look at it; remove it if nobody works on the bundle (orchestrate doctor names the command)",
+                )));
             }
             Seen::Lock { owner, modified } => {
                 if let Some(why) = still_held(world, spec, &owner, modified, stale_lock_minutes) {

@@ -34,7 +34,7 @@ pub(super) fn running(_names: &[&str]) -> Result<Vec<Running>, String> {
     Err(WHY.to_owned())
 }
 
-pub(super) fn holders(_file: (u64, u64)) -> Result<Vec<Occupant>, String> {
+pub(super) fn holders(_files: &[(u64, u64)]) -> Result<Vec<Occupant>, String> {
     Err(WHY.to_owned())
 }
 

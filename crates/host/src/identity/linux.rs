@@ -210,8 +210,8 @@ pub(super) fn running(names: &[&str]) -> Result<Vec<Running>, String> {
     Ok(found)
 }
 
-pub(super) fn holders(file: (u64, u64)) -> Result<Vec<Occupant>, String> {
-    who_opened(|descriptor| Ok(device_and_inode(&fs::metadata(descriptor)?) == file))
+pub(super) fn holders(files: &[(u64, u64)]) -> Result<Vec<Occupant>, String> {
+    who_opened(|descriptor| Ok(files.contains(&device_and_inode(&fs::metadata(descriptor)?))))
 }
 
 pub(super) fn holders_below(directory: &Utf8Path) -> Result<Vec<Occupant>, String> {

@@ -17,6 +17,7 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
     let (mut number, mut findings) = (0, Vec::new());
     for spec in ground.specs {
         match gather::markers(ground.world, spec) {
+            Observed::Known(markers) if markers.is_empty() => {}
             Observed::Known(markers) => {
                 let tasks = ground.tasks(spec);
                 let recorded = recorded(&ground, spec);

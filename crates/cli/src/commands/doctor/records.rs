@@ -21,6 +21,7 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
     let (mut number, mut findings) = (0, Vec::new());
     for spec in ground.specs {
         match gather::records(ground.world, spec) {
+            Observed::Known(records) if records.is_empty() => {}
             Observed::Known(records) => {
                 let tasks = ground.tasks(spec);
                 number += records.len();
