@@ -201,7 +201,14 @@ fn moved(bundle: &Bundle, texts: &BundleTexts, task: &TaskId, act: &Act<'_>) -> 
     moved.map_err(|error| match error {
         PlacementError::NoSection(place) => refused(ParkError::NoSection(place)),
         PlacementError::NoReason => refused(ParkError::NoReason),
-        other => Failure::failed(format!("the block of task {task} cannot be moved: {other}"))
+        error @ (PlacementError::NotText { .. }
+        | PlacementError::OpenFence(_)
+        | PlacementError::FencedHeading(_)
+        | PlacementError::Differs { .. }
+        | PlacementError::Annotated { .. }
+        | PlacementError::Empty
+        | PlacementError::Definition
+        | PlacementError::NoBlock(_)) => Failure::failed(format!("the block of task {task} cannot be moved: {error}"))
             .with_hint(format!("mend specs/{spec}/tasks.md, or move the block by hand")),
     })
 }

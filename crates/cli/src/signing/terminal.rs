@@ -124,10 +124,8 @@ impl Terminal {
         let input = io::stdin();
         loop {
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            let limit = match left.map(Timespec::try_from).transpose() {
-                Ok(limit) => limit,
-                Err(_) => None,
-            };
+            // A time that no system can count is for ever.
+            let limit = left.map(Timespec::try_from).transpose().unwrap_or_default();
             let mut waited = [
                 PollFd::new(&self.signals, PollFlags::IN),
                 PollFd::from_borrowed_fd(input.as_fd(), PollFlags::IN),
