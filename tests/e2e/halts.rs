@@ -244,7 +244,7 @@ fn what_concerns_every_unit_is_written_once() {
             .count(),
         1
     );
-    for arguments in [&["alpha"] as &[&str], &["alpha", "--watch"], &["alpha", "--unattended"]] {
+    for arguments in [&["alpha"][..], &["alpha", "--watch"], &["alpha", "--unattended"]] {
         let _ = sandbox
             .orchestrate(arguments)
             .exits(4)
@@ -373,7 +373,7 @@ fn a_file_in_conflict_is_not_written() {
     );
     sandbox.write(TASKS, &conflict);
     for arguments in [
-        &["alpha"] as &[&str],
+        &["alpha"][..],
         &["park", "alpha", "1", "--in", "deferred", "--reason", "x"],
     ] {
         let output = sandbox.orchestrate(arguments);

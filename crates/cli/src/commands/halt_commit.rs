@@ -7,12 +7,11 @@ use camino::Utf8Path;
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::world::{Reading, World};
 use orchestrate_host::commit::{commit_ledger, committed_ledger};
+use orchestrate_spec::FormatVersion;
 use orchestrate_spec::park::unpark;
 use orchestrate_spec::placement::unpark_block;
 use orchestrate_tower::preflight::read_bundle;
 use orchestrate_tower::sweep::Swept;
-
-use orchestrate_spec::FormatVersion;
 
 use crate::session::Session;
 
