@@ -55,7 +55,10 @@ fn nearest(label: &str) -> Option<Field> {
 }
 
 fn is_near(label: &str, field: Field) -> bool {
-    strsim::damerau_levenshtein(label, &field.name().to_lowercase()) <= SLIPS
+    let name = field.name();
+    // A slip changes the length by one at most. Most lines are told apart by that alone.
+    label.chars().count().abs_diff(name.chars().count()) <= SLIPS
+        && strsim::damerau_levenshtein(label, &name.to_lowercase()) <= SLIPS
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use orchestrate_core::plan::HaltReason;
 use orchestrate_core::record::dispatch::{LaunchManner, LaunchOrder};
 use orchestrate_core::world::World;
 use orchestrate_spec::Bundle;
-use orchestrate_testkit::simulation::{Scenario, Statistics, Tower, TowerEnd, run_many};
+use orchestrate_testkit::simulation::{Scenario, Statistics, Tower, TowerEnd, fingerprint, run_many};
 use orchestrate_tower::fetch::FetchRequest;
 use orchestrate_tower::step::{Launch, Launcher, StepOutcome, StepRequest, step};
 
@@ -26,6 +26,7 @@ const STANDARD: u64 = 30_000;
 const WITHOUT_REFLOGS: u64 = 10_000;
 const PAIRS: u64 = 8_000;
 const FENCED: u64 = 10_000;
+const TOLD_TWICE: u64 = 50;
 
 /// Every worker is the same.
 struct AnyWorker;
@@ -210,4 +211,28 @@ fn three_hosts_and_pairs() {
     scenario.fence_at_origin();
     let sums = judge_towers(&scenario, PAIRS, &declaring_towers(FencePolicy::Auto));
     assert!(sums.pairs > 0 && sums.fences > 0, "{sums}");
+}
+
+/// A tower that looked at anything but its World could not be judged again from its seed.
+/// Verifies REQ-H1.1.
+#[test]
+fn a_seed_is_one_history() {
+    let mut fenced_pairs = Scenario::pairs();
+    fenced_pairs.fence_at_origin();
+    let cases = [
+        ("one task", Scenario::one_task(), tower(FencePolicy::Off)),
+        ("standard", Scenario::standard(), tower(FencePolicy::Off)),
+        ("pairs", Scenario::pairs(), declaring_towers(FencePolicy::Off)),
+        ("fenced", Scenario::fenced(), tower(FencePolicy::Auto)),
+        ("fenced pairs", fenced_pairs, declaring_towers(FencePolicy::Auto)),
+    ];
+    for (name, scenario, tower) in cases {
+        let scenario = as_the_real_runner(scenario);
+        let histories = || (0..schedules(TOLD_TWICE)).map(|seed| fingerprint(seed, &scenario, &tower));
+        let first: Vec<Option<u64>> = histories().collect();
+        let sum = first.iter().flatten().fold(0_u64, |sum, one| sum.rotate_left(1) ^ one);
+        println!("{name}: {} histories, {sum:016x}", first.len());
+        assert!(first.iter().all(Option::is_some) && first[0] != first[1], "{name}");
+        assert!(histories().eq(first), "{name}");
+    }
 }

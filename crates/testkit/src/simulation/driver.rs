@@ -13,6 +13,7 @@ use super::law::Violation;
 use super::scenario::Scenario;
 use super::scheduler::{Scheduler, Stacks};
 use super::statistics::{RunReport, Statistics};
+use super::trace::Keeping;
 use super::universe::Universe;
 
 /// How one step of a tower ended, for the trace. The judge does not look at it.
@@ -48,12 +49,12 @@ pub fn run_schedule(seed: u64, scenario: &Scenario, tower: &Tower) -> Result<Sta
 }
 
 fn run_with(seed: u64, scenario: &Scenario, tower: &Tower, stacks: &mut Stacks) -> Result<Statistics, Box<Violation>> {
-    let first = attempt(seed, scenario, tower, stacks, false);
+    let first = attempt(seed, scenario, tower, stacks, Keeping::Nothing);
     if first.is_ok() {
         return first;
     }
     // Once more, now with a trace. A tower that looks at anything but the World may not repeat itself.
-    match attempt(seed, scenario, tower, stacks, true) {
+    match attempt(seed, scenario, tower, stacks, Keeping::events()) {
         Ok(_) => first.map_err(|mut violation| {
             violation
                 .trace
@@ -69,14 +70,9 @@ fn attempt(
     scenario: &Scenario,
     tower: &Tower,
     stacks: &mut Stacks,
-    recording: bool,
+    keeping: Keeping,
 ) -> Result<Statistics, Box<Violation>> {
-    let universe = Universe::new(seed, scenario, recording);
-    let mut scheduler = Scheduler::new(universe, tower, stacks);
-    scheduler.run_with_faults();
-    if !scheduler.is_convicted() && !scenario.changed_after_sign_off {
-        scheduler.converge();
-    }
+    let scheduler = play(seed, scenario, tower, stacks, keeping);
     let mut universe = scheduler.universe.borrow_mut();
     match universe.violation.take() {
         Some((law, message)) => Err(Box::new(Violation {
@@ -87,6 +83,26 @@ fn attempt(
         })),
         None => Ok(universe.sum_up()),
     }
+}
+
+/// Returns a number that tells the history of a seed from every other: the same before and after a change that must
+/// change nothing.
+#[must_use]
+pub fn fingerprint(seed: u64, scenario: &Scenario, tower: &Tower) -> Option<u64> {
+    let mut stacks = Stacks::new();
+    let scheduler = play(seed, scenario, tower, &mut stacks, Keeping::digest());
+    let universe = scheduler.universe.borrow();
+    universe.trace.digest()
+}
+
+fn play<'s>(seed: u64, scenario: &Scenario, tower: &Tower, stacks: &'s mut Stacks, keeping: Keeping) -> Scheduler<'s> {
+    let universe = Universe::new(seed, scenario, keeping);
+    let mut scheduler = Scheduler::new(universe, tower, stacks);
+    scheduler.run_with_faults();
+    if !scheduler.is_convicted() && !scenario.changed_after_sign_off {
+        scheduler.converge();
+    }
+    scheduler
 }
 
 /// Runs the schedules of all seeds on that many threads.

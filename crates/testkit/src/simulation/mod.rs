@@ -33,7 +33,7 @@ mod universe;
 mod worker;
 mod world;
 
-pub use driver::{Tower, TowerEnd, run_many, run_schedule};
+pub use driver::{Tower, TowerEnd, fingerprint, run_many, run_schedule};
 pub use law::{Law, Violation};
 pub use random::Random;
 pub use scenario::{Faults, LawScope, RunnerRules, Scenario};

@@ -14,7 +14,7 @@ use super::origin::FencedOrigin;
 use super::random::Random;
 use super::scenario::{Faults, Scenario, SimulatedBundle};
 use super::statistics::Statistics;
-use super::trace::Trace;
+use super::trace::{Keeping, Trace};
 use super::worker::Worker;
 
 /// The whole model.
@@ -45,7 +45,7 @@ pub(super) struct Universe {
 }
 
 impl Universe {
-    pub(super) fn new(seed: u64, scenario: &Scenario, recording: bool) -> Self {
+    pub(super) fn new(seed: u64, scenario: &Scenario, keeping: Keeping) -> Self {
         let mut random = Random::new(seed);
         let scenario = scenario.clone();
         let bundle = random.below(scenario.bundles.len());
@@ -68,7 +68,7 @@ impl Universe {
             work: BTreeMap::new(),
             workers: Vec::new(),
             minds: Vec::new(),
-            trace: Trace::new(recording),
+            trace: Trace::new(keeping),
             statistics: Statistics::default(),
             violation: None,
             random,
