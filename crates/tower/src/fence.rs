@@ -133,15 +133,16 @@ pub(crate) fn take<'window>(
         Observed::Known(now) => now,
         Observed::Absent(why) | Observed::Unknown(why) => return Err(unread(why)),
     };
-    let refused = lost(&pushed, &fences, &now).or_else(|| unseen(world, base, &now, &name.unit));
+    let ahead = || unseen(world, base, &now, &name.unit).map(NoDispatch::Hold);
+    let refused = lost(&pushed, &fences, &now).or_else(ahead);
     match refused {
         None => {
             forget_landed(world, fencing, &now);
             Ok(fenced)
         }
         Some(reason) => {
-            drop_fences(world, &name.spec, &fenced, &now);
-            Err(NoDispatch::Hold(reason))
+            drop_fences(world, name, base, &fenced, &now);
+            Err(reason)
         }
     }
 }
@@ -177,7 +178,7 @@ pub(crate) fn give_back(world: &mut dyn World, fencing: &Fencing<'_>, fenced: &F
         return;
     }
     if let Observed::Known(now) = world.origin(&name.spec, base) {
-        drop_fences(world, &name.spec, fenced, &now);
+        drop_fences(world, name, base, fenced, &now);
     }
 }
 
@@ -266,22 +267,22 @@ fn earlier_intent<'a>(evidence: &'a Evidence, task: &TaskId) -> Option<&'a Fence
     }
 }
 
-/// Returns why the push has not won every fence. Where it was refused, what stands at origin decides: also a refusal
-/// may be reported falsely.
-fn lost(pushed: &BTreeMap<TaskId, Pushed>, fences: &BTreeMap<TaskId, CommitId>, now: &Origin) -> Option<HoldReason> {
+/// Returns why this clone does not hold every fence. What stands at origin decides, whatever the push was told: a refusal
+/// may be reported falsely, and a write that was acknowledged may be lost when another machine takes over. That origin
+/// shows the fence also proves that the look is not older than the push.
+fn lost(pushed: &BTreeMap<TaskId, Pushed>, fences: &BTreeMap<TaskId, CommitId>, now: &Origin) -> Option<NoDispatch> {
     fences
         .iter()
-        .find_map(|(task, own)| match (pushed.get(task), now.fences.get(task)) {
-            (Some(Pushed::Made | Pushed::Same), _) => None,
-            (Some(Pushed::Refused { .. }) | None, Some(fence)) if fence.commit == *own => None,
-            (Some(Pushed::Refused { .. }) | None, Some(fence)) => Some(HoldReason::Fenced {
+        .find_map(|(task, own)| match (now.fences.get(task), pushed.get(task)) {
+            (Some(fence), _) if fence.commit == *own => None,
+            (Some(fence), _) => Some(NoDispatch::Hold(HoldReason::Fenced {
                 task: task.clone(),
                 owner: owner(&fence.commit, fence.message.as_deref()),
-            }),
-            (Some(Pushed::Refused { why }), None) => Some(HoldReason::FenceRefused { why: why.clone() }),
-            (None, None) => Some(HoldReason::FenceRefused {
-                why: "it said nothing of it".to_owned(),
-            }),
+            })),
+            (None, Some(Pushed::Refused { why })) => {
+                Some(NoDispatch::Hold(HoldReason::FenceRefused { why: why.clone() }))
+            }
+            (None, Some(Pushed::Made | Pushed::Same) | None) => Some(unread(not_shown(task))),
         })
 }
 
@@ -305,18 +306,35 @@ fn is_seen(world: &dyn World, base: &Base, commit: &CommitId) -> bool {
 }
 
 /// Removes this run's fences that stand at origin as it made them; what fails stays intended, and so this clone's own.
-fn drop_fences(world: &mut dyn World, spec: &SpecId, fenced: &Fenced, now: &Origin) {
+fn drop_fences(world: &mut dyn World, name: &UnitName, base: &Base, fenced: &Fenced, now: &Origin) {
+    let mut deleted: Vec<&TaskId> = Vec::new();
     for (task, own) in &fenced.made {
         let stands = now.fences.get(task).is_some_and(|fence| fence.commit == *own);
-        if stands && world.delete_fence(spec, task).is_ok() {
+        if stands && world.delete_fence(&name.spec, task).is_ok() {
+            deleted.push(task);
+        }
+    }
+    if deleted.is_empty() {
+        return;
+    }
+    // Without its intent a fence that still stands would be nobody's: it is forgotten when it is seen to be gone.
+    if let Observed::Known(after) = world.origin(&name.spec, base) {
+        for task in deleted.into_iter().filter(|task| !after.fences.contains_key(*task)) {
             // An intent that is left over is used again by the next fence of the task.
-            let _ = world.remove(&Place::Intent(spec.clone(), task.clone()));
+            let _ = world.remove(&Place::Intent(name.spec.clone(), task.clone()));
         }
     }
 }
 
 fn unread(why: Why) -> NoDispatch {
     NoDispatch::unread("whether another tower has the unit", why)
+}
+
+fn not_shown(task: &TaskId) -> Why {
+    Why::new(format!(
+        "origin did not refuse the fence of task {task}, and does not show it"
+    ))
+    .with_hint("step again; if origin lags it will show it, and it is this clone's own")
 }
 
 fn unanswered(fault: &Fault) -> Why {

@@ -1,4 +1,4 @@
-//! The project's own tools: `cargo xtask check|gen|test|torture|bench|make-repo`.
+//! The project's own tools: `cargo xtask check|gen|test|simulate|torture|bench|make-repo`.
 //!
 //! Owns no product state. What CI runs is here, so that it can be run and tested on any machine.
 
@@ -18,6 +18,7 @@ mod process;
 mod report;
 mod repository;
 mod rust_text;
+mod simulate;
 mod test;
 mod tidy;
 mod tools;
@@ -43,6 +44,7 @@ enum Command {
     Check(check::Arguments),
     Gen(gen_docs::Arguments),
     Test(test::Arguments),
+    Simulate(simulate::Arguments),
     Bench(bench::Arguments),
     Torture(torture::Arguments),
     MakeRepo(make_repository::Arguments),
@@ -69,6 +71,7 @@ fn run(arguments: &Arguments) -> Result<bool> {
         Command::Check(arguments) => check::run(arguments),
         Command::Gen(arguments) => gen_docs::run(arguments),
         Command::Test(arguments) => test::run(arguments),
+        Command::Simulate(arguments) => simulate::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Torture(arguments) => torture::run(arguments),
         Command::MakeRepo(arguments) => make_repository::run(arguments),

@@ -12,6 +12,7 @@ use orchestrate_core::world::{Checkout, Fault, Race, Retirement, WorktreeDirecto
 use super::commits::CommitIndex;
 use super::host::{HalfRetired, LockTruth, Node, Taker, Worktree, directory_of, lock_directory};
 use super::mind::Tenure;
+use super::person::owned;
 use super::universe::Universe;
 
 impl Universe {
@@ -29,23 +30,34 @@ impl Universe {
     }
 
     /// Fetches. What is fetched from may lag behind origin and says nothing of it.
-    pub(super) fn do_fetch(&mut self, tower: usize) -> Fetch {
-        let Some(origin) = &self.origin else {
-            return Fetch::NoRemote;
-        };
-        let branches = origin.len();
+    pub(super) fn do_fetch(&mut self, tower: usize) -> Result<Fetch, Fault> {
+        if self.origin.is_none() {
+            return Ok(Fetch::NoRemote);
+        }
+        self.unanswered(tower, "fetch origin")?;
         let host = self.minds[tower].host;
-        let lags = self.random.chance(self.faults.not_applied * 2);
         self.statistics.fetches += 1;
-        self.statistics.fetches_behind += u64::from(lags);
-        self.bring(host, if lags { 0 } else { branches });
-        Fetch::Fetched
+        let nothing_new = self.random.chance(self.faults.not_applied * 2);
+        let older = self.lagging();
+        self.statistics.fetches_behind += u64::from(nothing_new || older.is_some());
+        match older {
+            _ if nothing_new => {}
+            Some(older) => {
+                let branches: Vec<(String, CommitIndex)> = older.branches.iter().map(owned).collect();
+                self.bring_these(host, &branches);
+            }
+            None => self.bring(host, usize::MAX),
+        }
+        Ok(Fetch::Fetched)
     }
 
     /// Fetches some of the branches.
     pub(super) fn tear_fetch(&mut self, tower: usize) {
         let branches = self.origin.as_ref().map_or(0, std::collections::BTreeMap::len);
         let host = self.minds[tower].host;
+        if !self.reaches_origin(host) {
+            return;
+        }
         let some = self.random.below(branches + 1);
         self.bring(host, some);
     }

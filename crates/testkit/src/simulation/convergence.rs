@@ -14,6 +14,7 @@ impl Scheduler<'_> {
             let mut universe = self.universe.borrow_mut();
             universe.calm = true;
             universe.faults = super::scenario::Faults::NONE;
+            universe.clear_weather();
             universe.trace.note("judge", || "the faults stop".to_owned());
             universe.task_ids().len() * 3 + 6
         };
@@ -51,6 +52,7 @@ impl Scheduler<'_> {
             universe.land_everything(host);
             universe.synchronise(host);
         }
+        universe.clear_strands();
         for host in 0..hosts {
             universe.synchronise(host);
             universe.clear_what_needs_a_person(host);

@@ -435,6 +435,23 @@ impl Universe {
         }
     }
 
+    /// Judges the moment at which the worker of a reference tower begins: its fence would have been refused, had not a
+    /// tower of ours taken its own away from a unit that is worked on.
+    pub(super) fn judge_peer_start(&mut self, worker: usize) {
+        let (host, name) = (self.workers[worker].host, self.workers[worker].name.clone());
+        let live = self.live_workers(host, &name.unit);
+        let other = live
+            .into_iter()
+            .find(|other| *other != worker && self.workers[*other].has_begun() && !self.workers[*other].of_a_peer);
+        let has_landed = name.unit.tasks().any(|task| self.landed_at_origin(task));
+        if let Some(other) = other.filter(|_| !has_landed) {
+            self.statistics.double_dispatches += 1;
+            self.convict(Law::OneWorker, || {
+                format!("a reference tower's worker {worker} starts on {name} while worker {other} lives")
+            });
+        }
+    }
+
     /// Judges a tower that ended on its own.
     pub(super) fn judge_end(&mut self, tower: usize) {
         if self.minds[tower].holds() && !self.minds[tower].excused {

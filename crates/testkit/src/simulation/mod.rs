@@ -17,6 +17,7 @@ mod law;
 mod laws;
 mod ledger;
 mod mind;
+mod network;
 mod observe;
 mod obstacles;
 mod origin;

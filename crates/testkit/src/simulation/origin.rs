@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use orchestrate_core::evidence::Origin;
-use orchestrate_core::identifier::{CommitId, Nonce, SpecId, TaskId, UnitName};
+use orchestrate_core::identifier::{CommitId, Nonce, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::place::Place;
 use orchestrate_core::record::fence::{Fence, FenceIntent, OriginFence};
 use orchestrate_core::world::{Fault, Pushed};
@@ -12,6 +12,7 @@ use orchestrate_core::world::{Fault, Pushed};
 use super::commits::CommitIndex;
 use super::host::BASE;
 use super::law::Law;
+use super::network::Answer;
 use super::universe::Universe;
 
 /// The commit of one fence.
@@ -30,6 +31,15 @@ pub(super) struct FencedOrigin {
     late: Vec<BTreeMap<TaskId, CommitId>>,
 }
 
+/// Whose a fence at origin is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fencer {
+    /// A clone of ours, by its host.
+    Host(usize),
+    /// A reference tower, which leads the ref to the tip of a base.
+    Peer,
+}
+
 /// Returns what tells one host's clone from the others.
 pub(super) fn clone_of(host: usize) -> Nonce {
     Nonce::from_bytes([u8::try_from(host).unwrap_or(u8::MAX); 16])
@@ -37,12 +47,23 @@ pub(super) fn clone_of(host: usize) -> Nonce {
 
 impl Universe {
     pub(super) fn true_origin(&self, spec: &SpecId) -> Origin {
+        let none = BTreeMap::new();
+        self.origin_as(spec, self.origin.as_ref().unwrap_or(&none), &self.fences.refs)
+    }
+
+    /// Returns a state of origin in the words of the World port.
+    pub(super) fn origin_as(
+        &self,
+        spec: &SpecId,
+        branches: &BTreeMap<String, CommitIndex>,
+        fences: &BTreeMap<TaskId, CommitIndex>,
+    ) -> Origin {
         let id = |index: CommitIndex| self.commits.get(index).id.clone();
-        let branches = self.origin.iter().flatten().filter_map(|(reference, at)| {
+        let of_units = branches.iter().filter_map(|(reference, at)| {
             let name = UnitName::from_branch(reference).ok()?;
             (name.spec == *spec).then(|| (name.unit, id(*at)))
         });
-        let fences = self.fences.refs.iter().map(|(task, at)| {
+        let fences = fences.iter().map(|(task, at)| {
             let made = self.fences.commits.iter().find(|commit| commit.index == *at);
             let fence = OriginFence {
                 commit: id(*at),
@@ -51,10 +72,14 @@ impl Universe {
             (task.clone(), fence)
         });
         Origin {
-            base: self.origin.as_ref().and_then(|refs| refs.get(BASE)).map(|at| id(*at)),
-            branches: branches.collect(),
+            base: branches.get(BASE).map(|at| id(*at)),
+            branches: of_units.collect(),
             fences: fences.collect(),
         }
+    }
+
+    pub(super) fn fence_refs(&self) -> &BTreeMap<TaskId, CommitIndex> {
+        &self.fences.refs
     }
 
     /// Writes the commit, which is the same for the same fence.
@@ -70,23 +95,38 @@ impl Universe {
         self.commits.get(index).id.clone()
     }
 
-    /// Pushes: every ref is made, or none is. Now and then it says that it made none although it did.
+    /// Pushes: every ref is made, or none is. Origin may say something else than it does.
     pub(super) fn do_push_fences(
         &mut self,
         tower: usize,
         fences: &BTreeMap<TaskId, CommitId>,
     ) -> Result<BTreeMap<TaskId, Pushed>, Fault> {
         self.judge_push(tower, fences);
+        self.unanswered(tower, "push the fence")?;
+        let all = |pushed: &Pushed| -> BTreeMap<TaskId, Pushed> {
+            fences.keys().map(|task| (task.clone(), pushed.clone())).collect()
+        };
+        let refused = |why: &str| Pushed::Refused { why: why.to_owned() };
+        let is_free = fences.keys().all(|task| !self.fences.refs.contains_key(task));
+        match self.draw_answer(fences.keys()) {
+            Answer::Refuses => {
+                self.statistics.refused_free += u64::from(is_free);
+                return Ok(all(&refused("[remote rejected] (pre-receive hook declined)")));
+            }
+            Answer::SaysMade => {
+                self.statistics.untrue_made += 1;
+                return Ok(all(&Pushed::Made));
+            }
+            Answer::SaysRefused => {
+                let answer = self.receive(fences)?;
+                self.note_winner(tower, &answer);
+                self.statistics.untrue_refused += u64::from(is_made(&answer));
+                return Ok(all(&refused("the simulation says so")));
+            }
+            Answer::Honest => {}
+        }
         let answer = self.receive(fences)?;
         self.note_winner(tower, &answer);
-        let lies = self.faults.reported_failed;
-        if self.random.chance(lies) {
-            let refused = |task: &TaskId| {
-                let why = "the simulation says so".to_owned();
-                (task.clone(), Pushed::Refused { why })
-            };
-            return Ok(answer.keys().map(refused).collect());
-        }
         Ok(answer)
     }
 
@@ -107,6 +147,7 @@ impl Universe {
             };
             return Ok(wanted.keys().map(refused).collect());
         }
+        self.keep_past();
         let mut answer = BTreeMap::new();
         for (task, index) in wanted {
             let pushed = match self.fences.refs.insert(task.clone(), index) {
@@ -121,7 +162,10 @@ impl Universe {
     /// The tower is told that the push failed; it arrives later.
     pub(super) fn delay_push(&mut self, tower: usize, fences: &BTreeMap<TaskId, CommitId>) {
         self.judge_push(tower, fences);
-        self.fences.late.push(fences.clone());
+        if self.reaches_origin(self.minds[tower].host) {
+            self.statistics.late_pushes += 1;
+            self.fences.late.push(fences.clone());
+        }
     }
 
     /// Lets a late push arrive, now and then; when the faults have stopped, every one.
@@ -136,13 +180,21 @@ impl Universe {
             .note("origin", || format!("receives a late push: {answer:?}"));
     }
 
-    pub(super) fn do_delete_fence(&mut self, tower: usize, task: &TaskId) {
+    /// Deletes a fence; now and then origin only says so.
+    pub(super) fn do_delete_fence(&mut self, tower: usize, task: &TaskId) -> Result<(), Fault> {
         self.judge_fence_removal(tower, task);
+        self.unanswered(tower, "delete the fence")?;
+        if self.random.chance(self.faults.false_report) {
+            self.statistics.untrue_deleted += u64::from(self.fences.refs.contains_key(task));
+            return Ok(());
+        }
+        self.keep_past();
         self.fences.refs.remove(task);
+        Ok(())
     }
 
     /// Returns whether work on the task is on origin's base.
-    fn landed_at_origin(&self, task: &TaskId) -> bool {
+    pub(super) fn landed_at_origin(&self, task: &TaskId) -> bool {
         let base = self.origin.as_ref().and_then(|refs| refs.get(BASE));
         base.is_some_and(|base| {
             self.work
@@ -151,11 +203,62 @@ impl Universe {
         })
     }
 
-    /// Returns the host whose clone made the fence that stands at origin.
-    pub(super) fn fencing_host(&self, task: &TaskId) -> Option<usize> {
+    /// Returns whose the fence is that stands at origin.
+    pub(super) fn fencer(&self, task: &TaskId) -> Option<Fencer> {
         let at = self.fences.refs.get(task)?;
-        let made = self.fences.commits.iter().find(|made| made.index == *at)?;
-        Some(made.host)
+        let made = self.fences.commits.iter().find(|made| made.index == *at);
+        Some(made.map_or(Fencer::Peer, |made| Fencer::Host(made.host)))
+    }
+
+    /// A reference tower pushes the tip of origin's base, which it must have, by a lease that expects nothing there.
+    pub(super) fn fence_as_a_peer(&mut self, host: usize, task: &TaskId) -> bool {
+        let tip = self.origin.as_ref().and_then(|refs| refs.get(BASE)).copied();
+        let Some(tip) = tip.filter(|tip| self.hosts[host].objects.contains(*tip) && self.reaches_origin(host)) else {
+            return false;
+        };
+        if self.fences.refs.contains_key(task) {
+            return false;
+        }
+        self.keep_past();
+        self.statistics.peer_fences += 1;
+        self.fences.refs.insert(task.clone(), tip);
+        true
+    }
+
+    /// A reference tower removes the fences of what has landed, whoever made them.
+    pub(super) fn collect_as_a_peer(&mut self, host: usize) {
+        if !self.reaches_origin(host) {
+            return;
+        }
+        for task in self.task_ids() {
+            if self.landed_at_origin(&task) {
+                self.keep_past();
+                self.fences.refs.remove(&task);
+            }
+        }
+    }
+
+    /// Lets people remove the fences that reference towers left behind without a worker, with the branches and the
+    /// worktrees that nobody has worked on.
+    pub(super) fn clear_strands(&mut self) {
+        for task in self.task_ids() {
+            let name = self.unit_name(Unit::single(task.clone()));
+            let is_left = self.fencer(&task) == Some(Fencer::Peer)
+                && !self.landed_at_origin(&task)
+                && self.live_workers(0, &name.unit).is_empty()
+                && (0..self.hosts.len()).all(|host| self.ahead(host, &name.unit) == 0);
+            if !is_left {
+                continue;
+            }
+            self.statistics.strands += 1;
+            self.fences.refs.remove(&task);
+            self.trace.note("people", || {
+                format!("remove the fence of {task} that a reference tower has left")
+            });
+            for host in 0..self.hosts.len() {
+                self.delete_branch(host, &name);
+            }
+        }
     }
 
     fn note_winner(&mut self, tower: usize, answer: &BTreeMap<TaskId, Pushed>) {
@@ -164,7 +267,7 @@ impl Universe {
             .map(|(task, _)| task.clone())
             .filter(|task| self.landed_at_origin(task))
             .collect();
-        self.statistics.fences += u64::from(answer.values().any(|pushed| *pushed == Pushed::Made));
+        self.statistics.fences += u64::from(is_made(answer));
         if let Some(tenure) = &mut self.minds[tower].tenure {
             tenure.fenced_too_late.extend(late);
         }
@@ -204,11 +307,14 @@ impl Universe {
         }
         let host = self.minds[tower].host;
         for task in name.unit.tasks() {
-            match self.fencing_host(task) {
+            match self.fencer(task) {
                 // Work of an earlier attempt may land, and its fence be collected, at any moment.
                 Some(_) | None if self.landed_at_origin(task) => {}
-                Some(other) if other == host => {}
-                Some(other) => self.convict(Law::OneWorker, || {
+                Some(Fencer::Host(other)) if other == host => {}
+                Some(Fencer::Peer) => self.convict(Law::OneWorker, || {
+                    format!("tower {tower} {what} of {name}, which a reference tower has fenced")
+                }),
+                Some(Fencer::Host(other)) => self.convict(Law::OneWorker, || {
                     format!("tower {tower} {what} of {name}, which host {} has fenced", other + 1)
                 }),
                 None => self.convict(Law::Order, || {
@@ -244,17 +350,14 @@ impl Universe {
     /// Judges that a fence goes when its unit has landed at origin, or by its own clone under the lock before anything
     /// of the dispatch is there.
     fn judge_fence_removal(&mut self, tower: usize, task: &TaskId) {
-        let Some(owner) = self.fencing_host(task) else { return };
+        let Some(owner) = self.fencer(task) else { return };
         if self.landed_at_origin(task) {
             return;
         }
         let host = self.minds[tower].host;
-        if owner != host {
+        if owner != Fencer::Host(host) {
             self.convict(Law::OneWorker, || {
-                format!(
-                    "tower {tower} removes the fence of {task}, which host {} has made",
-                    owner + 1
-                )
+                format!("tower {tower} removes the fence of {task}, which is not its own: {owner:?}")
             });
             return;
         }
@@ -266,4 +369,8 @@ impl Universe {
             });
         }
     }
+}
+
+fn is_made(answer: &BTreeMap<TaskId, Pushed>) -> bool {
+    answer.values().any(|pushed| *pushed == Pushed::Made)
 }

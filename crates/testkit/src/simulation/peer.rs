@@ -1,5 +1,6 @@
 //! Reference towers that share a clone (`contract/core.md §6`): they take the lock by a bare `mkdir` or by our
-//! detached plumbing verb, break any lock by age alone, write bare markers, and release by `rmdir`.
+//! detached plumbing verb, break any lock by age alone, write bare markers, and release by `rmdir`. Later ones also
+//! fence their units at origin, and these start workers of their own.
 
 use orchestrate_core::identifier::{Nonce, TaskId, Unit};
 use orchestrate_core::place::{LockDirectory, MarkerHome, Place};
@@ -8,6 +9,7 @@ use orchestrate_core::record::marker;
 use orchestrate_core::time::Timestamp;
 
 use super::host::{BASE, LockTruth, Node, Taker};
+use super::obstacles::Obstacle;
 use super::universe::Universe;
 
 /// Where a reference tower stands.
@@ -16,10 +18,14 @@ pub(super) enum PeerStage {
     Idle,
     /// Holds the lock, and has chosen nothing yet.
     Locked,
+    /// Has chosen what to fence.
+    Chosen(TaskId),
+    /// Has won the fence.
+    Fenced(TaskId),
     /// Has made the branch.
     Branched(TaskId),
-    /// Is about to release.
-    Marked,
+    /// Is about to release, and to start a worker on what it has fenced.
+    Marked(Option<TaskId>),
 }
 
 /// One reference tower.
@@ -29,14 +35,17 @@ pub(super) struct Peer {
     stage: PeerStage,
     /// It uses our plumbing verb, which leaves an `owner` of kind `detached`.
     detached: bool,
+    /// It fences its units at origin, and starts a worker on what it has fenced.
+    fences: bool,
 }
 
 impl Peer {
-    pub(super) fn new(host: usize, detached: bool) -> Self {
+    pub(super) fn new(host: usize, detached: bool, fences: bool) -> Self {
         Self {
             host,
             stage: PeerStage::Idle,
             detached,
+            fences,
         }
     }
 
@@ -48,10 +57,19 @@ impl Peer {
             return;
         }
         let next = match &self.stage {
+            PeerStage::Idle if self.fences && universe.random.chance(100) => {
+                universe.collect_as_a_peer(self.host);
+                PeerStage::Idle
+            }
+            // Those that start workers leave something for others.
+            PeerStage::Idle if self.fences && !universe.random.chance(150) => PeerStage::Idle,
             PeerStage::Idle => self.acquire(universe),
             PeerStage::Locked => self.choose(universe),
-            PeerStage::Branched(task) => self.mark(universe, &task.clone()),
-            PeerStage::Marked => self.release(universe),
+            PeerStage::Chosen(task) if universe.fence_as_a_peer(self.host, task) => PeerStage::Fenced(task.clone()),
+            PeerStage::Chosen(_) => PeerStage::Marked(None),
+            PeerStage::Fenced(task) => self.branch(universe, task.clone()),
+            PeerStage::Branched(task) => self.mark(universe, task),
+            PeerStage::Marked(task) => self.release(universe, task.as_ref()),
         };
         universe
             .trace
@@ -92,14 +110,25 @@ impl Peer {
         PeerStage::Locked
     }
 
+    /// Chooses by what its own clone shows; of other hosts a reference tower knows the fences only.
     fn choose(&self, universe: &mut Universe) -> PeerStage {
-        let tasks = universe.task_ids();
-        let free = tasks
-            .into_iter()
-            .find(|task| universe.obstacles(self.host, usize::MAX, task).is_empty());
-        let Some(task) = free else {
-            return PeerStage::Marked;
+        let elsewhere = |obstacle: &Obstacle| match obstacle {
+            Obstacle::LiveWorker(worker) => universe.workers[*worker].host != self.host,
+            _other_obstacle => false,
         };
+        let tasks = universe.task_ids();
+        let free = tasks.into_iter().find(|task| {
+            let obstacles = universe.obstacles(self.host, usize::MAX, task);
+            obstacles.iter().all(elsewhere)
+        });
+        match free {
+            None => PeerStage::Marked(None),
+            Some(task) if self.fences => PeerStage::Chosen(task),
+            Some(task) => self.branch(universe, task),
+        }
+    }
+
+    fn branch(&self, universe: &mut Universe, task: TaskId) -> PeerStage {
         let reference = universe.unit_name(Unit::single(task.clone())).reference();
         let host = &universe.hosts[self.host];
         if !host.refs.contains_key(&reference)
@@ -122,11 +151,11 @@ impl Peer {
         clone.files.entry(directory).or_insert(node);
         let place = Place::Marker(spec, task.clone(), MarkerHome::Bundle);
         clone.put_file(place, marker::render(Timestamp::from_seconds(now)), now);
-        PeerStage::Marked
+        PeerStage::Marked(self.fences.then(|| task.clone()))
     }
 
     /// `rmdir`: whoever's lock it is, if it is empty; the detached verb removes its own with its `owner`.
-    fn release(&self, universe: &mut Universe) -> PeerStage {
+    fn release(&self, universe: &mut Universe, fenced: Option<&TaskId>) -> PeerStage {
         let spec = universe.bundle().spec.clone();
         let directory = LockDirectory::Published(spec.clone());
         let clone = &universe.hosts[self.host];
@@ -136,6 +165,9 @@ impl Peer {
             && let Some(truth) = universe.hosts[self.host].remove_lock_directory(&directory)
         {
             universe.end_tenure(truth.by, true);
+        }
+        if let Some(task) = fenced {
+            universe.start_peer_worker(self.host, task);
         }
         PeerStage::Idle
     }

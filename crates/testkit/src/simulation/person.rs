@@ -120,7 +120,7 @@ impl Universe {
         self.hosts[host].refs.insert(BASE.to_owned(), commit);
     }
 
-    fn delete_branch(&mut self, host: usize, name: &UnitName) {
+    pub(super) fn delete_branch(&mut self, host: usize, name: &UnitName) {
         self.hosts[host].worktrees.remove(name);
         self.hosts[host].refs.remove(&name.reference());
         self.hosts[host].moved_to.remove(&name.reference());
@@ -129,6 +129,10 @@ impl Universe {
 
     /// Pushes a task branch as it is here.
     pub(super) fn push_branch(&mut self, host: usize, name: &UnitName) {
+        if !self.reaches_origin(host) {
+            return;
+        }
+        self.keep_past();
         let tip = self.hosts[host].refs.get(&name.reference()).copied();
         let (Some(tip), Some(origin)) = (tip, &mut self.origin) else {
             return;
@@ -139,6 +143,9 @@ impl Universe {
     }
 
     pub(super) fn fetch(&mut self, host: usize) {
+        if !self.reaches_origin(host) {
+            return;
+        }
         let before = self.hosts[host].refs.clone();
         self.bring(host, usize::MAX);
         if self.hosts[host].refs != before {
@@ -148,7 +155,13 @@ impl Universe {
 
     /// Brings that many of origin's branches to the host, in the order of their names.
     pub(super) fn bring(&mut self, host: usize, most: usize) {
-        for (reference, tip) in self.origin.iter().flatten().take(most) {
+        let branches: Vec<(String, CommitIndex)> = self.origin.iter().flatten().take(most).map(owned).collect();
+        self.bring_these(host, &branches);
+    }
+
+    /// Sets what the host knows of origin's branches.
+    pub(super) fn bring_these(&mut self, host: usize, branches: &[(String, CommitIndex)]) {
+        for (reference, tip) in branches {
             let short = reference.strip_prefix("refs/heads/").unwrap_or(reference);
             let clone = &mut self.hosts[host];
             clone.objects.add_all(&self.commits.get(*tip).history);
@@ -158,6 +171,9 @@ impl Universe {
 
     /// Pulls main, by a merge where it has diverged, and pushes it.
     pub(super) fn synchronise(&mut self, host: usize) {
+        if !self.reaches_origin(host) {
+            return;
+        }
         self.fetch(host);
         let refs = &self.hosts[host].refs;
         let (Some(here), Some(there)) = (refs.get(BASE).copied(), refs.get(COUNTERPART).copied()) else {
@@ -177,6 +193,7 @@ impl Universe {
         }
         self.set_base(host, tip);
         self.hosts[host].refs.insert(COUNTERPART.to_owned(), tip);
+        self.keep_past();
         if let Some(origin) = &mut self.origin {
             origin.insert(BASE.to_owned(), tip);
         }
@@ -288,6 +305,11 @@ impl Universe {
             }
         }
     }
+}
+
+/// Returns a ref with where it leads.
+pub(super) fn owned((reference, tip): (&String, &CommitIndex)) -> (String, CommitIndex) {
+    (reference.clone(), *tip)
 }
 
 fn trailers(name: &UnitName) -> String {

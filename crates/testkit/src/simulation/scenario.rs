@@ -27,6 +27,14 @@ pub struct Faults {
     pub clock_step: u32,
     /// Per turn of a worker: it dies, wholly or in part.
     pub worker_death: u32,
+    /// Per turn of the scheduler: origin answers some host, or none, for many turns.
+    pub outage: u32,
+    /// Per look at origin, and per fetch: it is answered by a replica that lags.
+    pub stale: u32,
+    /// Per push of a fence: it is refused although the fence is free. Now and then a hook refuses one task for long.
+    pub refused: u32,
+    /// Per push or deletion of a fence, for each way to do so: origin says something else than it does.
+    pub false_report: u32,
 }
 
 impl Faults {
@@ -40,6 +48,10 @@ impl Faults {
         restart: 0,
         clock_step: 0,
         worker_death: 0,
+        outage: 0,
+        stale: 0,
+        refused: 0,
+        false_report: 0,
     };
 
     /// Enough of everything that most schedules see something, and few see nothing but faults.
@@ -52,6 +64,10 @@ impl Faults {
         restart: 2,
         clock_step: 5,
         worker_death: 60,
+        outage: 2,
+        stale: 80,
+        refused: 20,
+        false_report: 40,
     };
 }
 
@@ -109,6 +125,8 @@ pub struct Scenario {
     pub steps: RangeInclusive<usize>,
     /// How many reference towers share the clones.
     pub peers: RangeInclusive<usize>,
+    /// Whether the reference towers fence their units at origin (`contract/later.md §2`) and start workers.
+    pub peers_fence: bool,
     /// How many turns the scheduler gives at most before the faults stop.
     pub turns: usize,
     /// How often things go wrong.
@@ -181,8 +199,8 @@ impl Scenario {
         Self::over(&SHAPES[..1], false)
     }
 
-    /// Returns the scenario of the fence: three hosts with two towers each, one origin, and one worker, branch and
-    /// landing of a unit over all of them.
+    /// Returns the scenario of the fence: some hosts with some towers, one origin, and one worker, branch and landing of
+    /// a unit over all of them.
     #[must_use]
     pub fn fenced() -> Self {
         let mut scenario = Self::over(&SHAPES[..5], false);
@@ -190,9 +208,18 @@ impl Scenario {
         scenario
     }
 
-    /// Makes it a scenario of three hosts whose towers fence units at origin, without reference towers, which do not.
+    /// Returns the scenario of the fence with reference towers that fence as well, by a lease on the tip of base.
+    #[must_use]
+    pub fn fenced_beside_planwright() -> Self {
+        let mut scenario = Self::fenced();
+        scenario.peers = 1..=2;
+        scenario.peers_fence = true;
+        scenario
+    }
+
+    /// Makes it a scenario of several hosts whose towers fence units at origin, without reference towers.
     pub fn fence_at_origin(&mut self) {
-        self.hosts = 3..=3;
+        self.hosts = 2..=4;
         self.peers = 0..=0;
         self.scope = LawScope::Origin;
         self.fence = true;
@@ -238,6 +265,7 @@ impl Scenario {
             towers: 1..=3,
             steps: 2..=7,
             peers: 0..=1,
+            peers_fence: false,
             turns: 1500,
             faults: Faults::STANDARD,
             person: true,

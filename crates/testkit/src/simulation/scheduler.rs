@@ -104,7 +104,7 @@ impl<'s> Scheduler<'s> {
         for _ in 0..peers {
             let host = random.below(universe.hosts.len());
             let detached = random.chance(300);
-            self.peers.push(Peer::new(host, detached));
+            self.peers.push(Peer::new(host, detached, scenario.peers_fence));
         }
         self.slots.resize_with(towers, || None);
         (steps, scenario.turns)
@@ -119,6 +119,7 @@ impl<'s> Scheduler<'s> {
             for worker in &mut universe.workers {
                 worker.delay = worker.delay.saturating_sub(1);
             }
+            universe.pass_weather();
             universe.deliver_a_push();
             if universe.random.chance(4) {
                 universe.clock += universe.random.seconds(60, 1800);

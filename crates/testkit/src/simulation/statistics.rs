@@ -53,6 +53,28 @@ pub struct Statistics {
     pub fences: u64,
     /// Worktrees of landed units that towers retired.
     pub retired: u64,
+    /// Outages of origin, for one host or all.
+    pub outages: u64,
+    /// Calls of towers that origin did not answer for an outage.
+    pub origin_unanswered: u64,
+    /// Looks at origin that a replica answered which lagged.
+    pub stale_looks: u64,
+    /// Pushes of a fence that were reported failed and arrived later.
+    pub late_pushes: u64,
+    /// Pushes of a free fence that were refused.
+    pub refused_free: u64,
+    /// Fences that were made and reported refused.
+    pub untrue_refused: u64,
+    /// Fences that were reported made and were not.
+    pub untrue_made: u64,
+    /// Fences that were reported deleted and were not.
+    pub untrue_deleted: u64,
+    /// Fences that reference towers took.
+    pub peer_fences: u64,
+    /// Workers that reference towers started.
+    pub peer_workers: u64,
+    /// Fences that reference towers left without a worker, and a person removed.
+    pub strands: u64,
     /// Claims that a person cleared.
     pub cleared: u64,
     /// Outdated worktrees without commits that a person removed so that their unit could start again.
@@ -97,6 +119,17 @@ impl AddAssign for Statistics {
             (&mut self.parked, other.parked),
             (&mut self.fences, other.fences),
             (&mut self.retired, other.retired),
+            (&mut self.outages, other.outages),
+            (&mut self.origin_unanswered, other.origin_unanswered),
+            (&mut self.stale_looks, other.stale_looks),
+            (&mut self.late_pushes, other.late_pushes),
+            (&mut self.refused_free, other.refused_free),
+            (&mut self.untrue_refused, other.untrue_refused),
+            (&mut self.untrue_made, other.untrue_made),
+            (&mut self.untrue_deleted, other.untrue_deleted),
+            (&mut self.peer_fences, other.peer_fences),
+            (&mut self.peer_workers, other.peer_workers),
+            (&mut self.strands, other.strands),
             (&mut self.cleared, other.cleared),
             (&mut self.freed, other.freed),
             (&mut self.landed, other.landed),
@@ -118,7 +151,8 @@ impl fmt::Display for Statistics {
             formatter,
             "{} schedules, {} steps, {} reads ({} unknown), {} effects ({} not applied, {} reported failed, {} torn), \
              {} fetches ({} behind, {} failed), {} kills, {} restarts, {} locks ({} broken, {} lost to peers), {} runners ({} worked, {} of them on pairs, {} refused), \
-             {} tasks parked, {} fences won, {} worktrees retired, {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
+             {} tasks parked, {} fences won ({} of peers, {} peer workers, {} strands), {} worktrees retired, {} outages ({} calls unanswered), {} stale looks, {} late pushes, \
+             {} free fences refused, {} untruly refused, {} untruly made, {} untruly deleted, {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
              at most {} rounds to converge",
             self.schedules,
             self.steps,
@@ -142,7 +176,18 @@ impl fmt::Display for Statistics {
             self.refused,
             self.parked,
             self.fences,
+            self.peer_fences,
+            self.peer_workers,
+            self.strands,
             self.retired,
+            self.outages,
+            self.origin_unanswered,
+            self.stale_looks,
+            self.late_pushes,
+            self.refused_free,
+            self.untrue_refused,
+            self.untrue_made,
+            self.untrue_deleted,
             self.cleared,
             self.freed,
             self.landed,

@@ -10,6 +10,7 @@ use super::commits::{CommitIndex, CommitSet, Commits};
 use super::host::{BASE, COUNTERPART, Host, Taker};
 use super::law::Law;
 use super::mind::Mind;
+use super::network::Network;
 use super::origin::FencedOrigin;
 use super::random::Random;
 use super::scenario::{Faults, Scenario, SimulatedBundle};
@@ -31,6 +32,8 @@ pub(super) struct Universe {
     pub(super) origin: Option<BTreeMap<String, CommitIndex>>,
     /// The fences at the origin, and the pushes that are on their way.
     pub(super) fences: FencedOrigin,
+    /// What lies between the clones and origin.
+    pub(super) network: Network,
     pub(super) hosts: Vec<Host>,
     /// The schedule's clock, in seconds since the epoch.
     pub(super) clock: i64,
@@ -63,6 +66,7 @@ impl Universe {
             origin: has_origin.then(|| BTreeMap::from([(BASE.to_owned(), root)])),
             commits,
             fences: FencedOrigin::default(),
+            network: Network::default(),
             hosts,
             clock: 1_796_000_000 + random.seconds(0, 86_400),
             work: BTreeMap::new(),
@@ -204,10 +208,11 @@ impl Universe {
     }
 }
 
-/// A schedule has all the faults, one kind of them, or none, so that each kind is also seen alone.
+/// A schedule has all the faults, one kind of them, or none, so that each kind is also seen alone; and beside them an
+/// origin that is not to be trusted, or one that is.
 fn draw_faults(random: &mut Random, all: Faults) -> Faults {
     let none = Faults::NONE;
-    match random.below(8) {
+    let here = match random.below(8) {
         0 => none,
         1 => Faults {
             kill: all.kill * 2,
@@ -233,6 +238,22 @@ fn draw_faults(random: &mut Random, all: Faults) -> Faults {
             worker_death: all.worker_death,
             ..none
         },
-        _ => all,
+        _ => Faults {
+            outage: 0,
+            stale: 0,
+            refused: 0,
+            false_report: 0,
+            ..all
+        },
+    };
+    if random.chance(500) {
+        return here;
+    }
+    Faults {
+        outage: all.outage,
+        stale: all.stale,
+        refused: all.refused,
+        false_report: all.false_report,
+        ..here
     }
 }

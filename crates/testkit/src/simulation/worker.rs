@@ -3,7 +3,7 @@
 //! It follows the protocol of the real runner (architecture §6, "Worker lease"): take the lease or refuse; refuse a
 //! superseded or repeated attempt; record the launch; work; record the end; let the lease go.
 
-use orchestrate_core::identifier::{CommitId, Nonce, Unit, UnitName};
+use orchestrate_core::identifier::{CommitId, Nonce, TaskId, Unit, UnitName};
 use orchestrate_core::place::Place;
 use orchestrate_core::process::ProcessIdentity;
 use orchestrate_core::record::dispatch::DispatchRecord;
@@ -11,6 +11,7 @@ use orchestrate_core::record::launch::{LaunchRecord, WorkerEnd};
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::WorktreeDirectory;
 
+use super::host::Worktree;
 use super::mind::shares_a_task;
 use super::universe::Universe;
 
@@ -55,6 +56,8 @@ pub(super) struct Worker {
     pub(super) commits: usize,
     /// For how many turns the machine has not got round to it: a late runner is the interesting race.
     pub(super) delay: usize,
+    /// A reference tower started it: it takes no lease, looks at no record and writes none.
+    pub(super) of_a_peer: bool,
     attempt: Nonce,
     trailer: bool,
 }
@@ -113,10 +116,45 @@ impl Universe {
             told: None,
             commits: 0,
             delay,
+            of_a_peer: false,
             attempt: record.attempt.clone(),
             trailer: self.calm || !self.random.chance(250),
         });
         self.workers.len() - 1
+    }
+
+    /// Starts the worker of a reference tower, in a worktree that it makes or finds.
+    pub(super) fn start_peer_worker(&mut self, host: usize, task: &TaskId) {
+        let name = self.unit_name(Unit::single(task.clone()));
+        let number = self.workers.len();
+        let identity = self.hosts[host].start_process(false);
+        let worktree = Worktree {
+            locked: false,
+            complete: true,
+            directory: WorktreeDirectory::Populated,
+            changes: Vec::new(),
+            lease: None,
+        };
+        let there = self.hosts[host].worktrees.entry(name.clone()).or_insert(worktree);
+        there.complete = true;
+        there.locked = false;
+        there.directory = WorktreeDirectory::Populated;
+        self.statistics.peer_workers += 1;
+        let commits = self.random.below(4);
+        self.workers.push(Worker {
+            host,
+            name,
+            identity,
+            stage: Stage::Working(commits),
+            told: Some(Told::Started),
+            commits: 0,
+            delay: 0,
+            of_a_peer: true,
+            attempt: Nonce::from_bytes([0; 16]),
+            trailer: !self.random.chance(250),
+        });
+        self.note_worker(number, || "is started by a reference tower".to_owned());
+        self.judge_peer_start(number);
     }
 
     /// Returns the runners of which something is left.
@@ -147,6 +185,7 @@ impl Universe {
                 self.commit(number, left == 1);
                 self.set(number, Stage::Working(left - 1));
             }
+            Stage::Ending if self.workers[number].of_a_peer => self.finish(number),
             Stage::Ending => {
                 self.write_launch(number, true);
                 self.set(number, Stage::Recorded);

@@ -198,7 +198,7 @@ impl World for SimulatedWorld<'_> {
             || "fetch origin".to_owned(),
             |universe, tower| {
                 universe.judge_outside_lock(tower, "fetches");
-                Ok(universe.do_fetch(tower))
+                universe.do_fetch(tower)
             },
             Universe::tear_fetch,
         );
@@ -233,13 +233,19 @@ impl World for SimulatedWorld<'_> {
     }
 
     fn origin(&self, spec: &SpecId, _base: &Base) -> Observed<Origin> {
-        self.observe(Query::Fences, |universe, _| {
-            if universe.scenario.fence && universe.origin.is_some() {
+        let truth = self.observe(Query::Fences, |universe, host| {
+            if !universe.scenario.fence || universe.origin.is_none() {
+                Observed::Absent(Why::new("there is no origin"))
+            } else if universe.reaches_origin(host) {
                 Observed::Known(universe.true_origin(spec))
             } else {
-                Observed::Absent(Why::new("there is no origin"))
+                Observed::Unknown(Why::new("origin does not answer"))
             }
-        })
+        });
+        if !self.runs() {
+            return truth;
+        }
+        truth.map(|truth| self.universe.borrow_mut().told_origin(spec, truth))
     }
 
     fn enter_window(&mut self, spec: &SpecId) -> Result<Race, Fault> {
@@ -365,10 +371,7 @@ impl World for SimulatedWorld<'_> {
     fn delete_fence(&mut self, spec: &SpecId, task: &TaskId) -> Result<(), Fault> {
         self.act(
             || format!("delete the fence of {task} of {spec}"),
-            |universe, tower| {
-                universe.do_delete_fence(tower, task);
-                Ok(())
-            },
+            |universe, tower| universe.do_delete_fence(tower, task),
             atomic,
         )
     }

@@ -38,8 +38,20 @@ pub(super) fn take(world: &mut dyn World, name: &UnitName, evidence: &Evidence, 
         world.delete_fence(&name.spec, &task)?;
         pushed = world.push_fences(&name.spec, &fences)?;
     }
-    if flaw == Flaw::NoLookAtOriginAgain && matches!(pushed.get(&task), Some(Pushed::Made)) {
+    if flaw == Flaw::TakesTheTipFenceAway
+        && let Observed::Known(before) = world.origin(&name.spec, &evidence.base)
+        && before.fences.get(&task).is_some_and(|fence| fence.message.is_none())
+    {
+        world.delete_fence(&name.spec, &task)?;
+        pushed = world.push_fences(&name.spec, &fences)?;
+    }
+    let answer = pushed.get(&task);
+    if flaw == Flaw::NoLookAtOriginAgain && matches!(answer, Some(Pushed::Made)) {
         return Ok(());
+    }
+    if flaw == Flaw::ForgetsWhatWasRefused && is_new && matches!(answer, Some(Pushed::Refused { .. })) {
+        world.remove(&Place::Intent(name.spec.clone(), task))?;
+        return stop("origin refuses the fence");
     }
     let now = match world.origin(&name.spec, &evidence.base) {
         Observed::Known(now) => now,
@@ -47,15 +59,34 @@ pub(super) fn take(world: &mut dyn World, name: &UnitName, evidence: &Evidence, 
         Observed::Absent(why) | Observed::Unknown(why) => return Err(why.into()),
     };
     let is_ours = now.fences.get(&task).is_some_and(|fence| fence.commit == commit);
-    if !is_ours && flaw != Flaw::AdoptsThePeersFence {
-        return stop("another tower has the fence");
+    let is_trusted = match flaw {
+        Flaw::TrustsAMadeAnswer => matches!(answer, Some(Pushed::Made | Pushed::Same)),
+        Flaw::AdoptsThePeersFence => true,
+        _other_flaw => false,
+    };
+    if !is_ours && !is_trusted {
+        return stop("another tower has the fence, or origin does not show it");
     }
     if !is_seen(world, &evidence.base, &now) {
         if is_new {
-            world.delete_fence(&name.spec, &task)?;
-            world.remove(&Place::Intent(name.spec.clone(), task))?;
+            give_back(world, name, evidence, flaw)?;
         }
         return stop("the base has moved at origin");
+    }
+    Ok(())
+}
+
+/// Removes the fence, and the intent of it when it is seen to be gone.
+fn give_back(world: &mut dyn World, name: &UnitName, evidence: &Evidence, flaw: Flaw) -> Result<(), Stop> {
+    for task in name.unit.tasks() {
+        world.delete_fence(&name.spec, task)?;
+        let is_gone = match world.origin(&name.spec, &evidence.base) {
+            Observed::Known(after) => !after.fences.contains_key(task),
+            Observed::Absent(_) | Observed::Unknown(_) => false,
+        };
+        if is_gone || flaw == Flaw::TrustsADeletion {
+            world.remove(&Place::Intent(name.spec.clone(), task.clone()))?;
+        }
     }
     Ok(())
 }

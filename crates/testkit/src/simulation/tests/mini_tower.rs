@@ -78,6 +78,10 @@ pub(super) enum Flaw {
     RetiresBeforeItLooks,
     RetiresWithoutTheLock,
     ClearsInsideTheLock,
+    TrustsAMadeAnswer,
+    ForgetsWhatWasRefused,
+    TrustsADeletion,
+    TakesTheTipFenceAway,
     Panics,
 }
 

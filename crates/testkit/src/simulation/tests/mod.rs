@@ -74,6 +74,12 @@ fn every_flaw_is_convicted() {
     mortal_workers.steps = 6..=12;
     let changed = Scenario::changed_after_sign_off();
     let fenced = Scenario::fenced();
+    let beside_planwright = Scenario::fenced_beside_planwright();
+    let lies = Faults {
+        false_report: 300,
+        ..Faults::NONE
+    };
+    let lying = Scenario::fenced().with_faults(lies);
     let unreadable = Faults {
         unknown: 40,
         ..Faults::NONE
@@ -131,6 +137,10 @@ fn every_flaw_is_convicted() {
         (Flaw::RetiresBeforeItLooks, &standard, &[Law::Work]),
         (Flaw::RetiresWithoutTheLock, &standard, &[Law::Lock]),
         (Flaw::ClearsInsideTheLock, &standard, &[Law::Lock]),
+        (Flaw::TrustsAMadeAnswer, &fenced, &[Law::Order, Law::OneWorker]),
+        (Flaw::ForgetsWhatWasRefused, &fenced, &[Law::Convergence]),
+        (Flaw::TrustsADeletion, &lying, &[Law::Convergence]),
+        (Flaw::TakesTheTipFenceAway, &beside_planwright, &[Law::OneWorker]),
         (Flaw::Panics, &standard, &[Law::Panic]),
     ];
     let mut wrong = Vec::new();
@@ -181,12 +191,16 @@ fn across_hosts_one_worker_needs_the_fence() {
 /// Verifies REQ-D2.1.
 #[test]
 fn with_the_fence_one_worker_holds_across_hosts() {
-    let report = match run_many(0..1000, 2, &Scenario::fenced(), &tower(Flaw::Nothing)) {
-        Ok(report) => report,
-        Err(violation) => panic!("{violation}"),
-    };
-    println!("{report}");
-    let sums = report.statistics;
-    assert_eq!(sums.landed, sums.tasks);
-    assert!(sums.fences > 1000 && sums.unknown > 100 && sums.kills > 100, "{sums}");
+    for scenario in [Scenario::fenced(), Scenario::fenced_beside_planwright()] {
+        let report = match run_many(0..1500, 2, &scenario, &tower(Flaw::Nothing)) {
+            Ok(report) => report,
+            Err(violation) => panic!("{violation}"),
+        };
+        println!("{report}");
+        let sums = report.statistics;
+        assert_eq!(sums.landed, sums.tasks);
+        assert!(sums.fences > 1000 && sums.unknown > 100 && sums.kills > 100, "{sums}");
+        let has_peers = scenario.peers_fence;
+        assert_eq!(sums.peer_fences > 100 && sums.strands > 100, has_peers, "{sums}");
+    }
 }
