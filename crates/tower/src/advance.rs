@@ -252,6 +252,7 @@ fn record(
 ) -> Result<DispatchPlan, NoDispatch> {
     let order = Order {
         request,
+        bundle: &look.bundle,
         texts: &look.texts,
         intent: &chosen.intent,
         pull_requests: &look.survey.evidence.pull_requests,

@@ -14,7 +14,37 @@ use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, FileText, Status, exami
 /// # Errors
 /// Every reason why it is not, together: a person mends them in one go.
 pub fn open_bundle(world: &dyn World, spec: &SpecId) -> Result<(Bundle, BundleTexts), Vec<HaltReason>> {
-    let files = working_files(world, spec);
+    open_files(world, spec, working_files(world, spec))
+}
+
+/// Reads the files of an opened bundle again. Nothing when they are as they were, and still signed off; else the bundle
+/// that they are now.
+///
+/// # Errors
+/// As [`open_bundle`].
+pub(crate) fn reopen_bundle(
+    world: &dyn World,
+    before: (&Bundle, &BundleTexts),
+) -> Result<Option<(Bundle, BundleTexts)>, Vec<HaltReason>> {
+    let (bundle, read) = before;
+    let files = working_files(world, &bundle.spec);
+    let pairs = [
+        (&files.requirements, &read.requirements),
+        (&files.design, &read.design),
+        (&files.tasks, &read.tasks),
+        (&files.test_spec, &read.test_spec),
+    ];
+    let is_same = |(file, bytes): (&FileText, &Vec<u8>)| matches!(file, FileText::Present(now) if now == bytes);
+    if !pairs.into_iter().all(is_same) {
+        return open_files(world, &bundle.spec, files).map(Some);
+    }
+    if matches!(bundle.status, Status::Ready | Status::Active) {
+        signed(world, &bundle.spec).map_err(|reason| vec![reason])?;
+    }
+    Ok(None)
+}
+
+fn open_files(world: &dyn World, spec: &SpecId, files: BundleFiles) -> Result<(Bundle, BundleTexts), Vec<HaltReason>> {
     // What is wrong with one part does not hide what is wrong with another.
     let status = stored_status(&files);
     let read = whole_bundle(spec, files);

@@ -11,7 +11,7 @@ use orchestrate_core::plan::{DispatchPlan, Intent, NoDispatch, StepPlan};
 use orchestrate_core::pull_request::PullRequests;
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchOrder};
 use orchestrate_core::world::World;
-use orchestrate_spec::BundleTexts;
+use orchestrate_spec::{Bundle, BundleTexts};
 
 use crate::apply::{Seen, Stopped, apply};
 use crate::fence::{self, Fencing};
@@ -21,12 +21,13 @@ use crate::gate;
 use crate::gather::{Beside, Question, gather, launch_record};
 use crate::lock::Held;
 use crate::neighbours;
-use crate::preflight::open_bundle;
+use crate::preflight::reopen_bundle;
 use crate::step::{StepRequest, machine};
 
 /// What was decided before the lock.
 pub(crate) struct Order<'a> {
     pub(crate) request: &'a StepRequest,
+    pub(crate) bundle: &'a Bundle,
     pub(crate) texts: &'a BundleTexts,
     pub(crate) intent: &'a Intent,
     pub(crate) pull_requests: &'a Observed<PullRequests>,
@@ -38,11 +39,13 @@ pub(crate) struct Order<'a> {
 /// Makes the plan and applies it, if what is seen under the lock still asks for it.
 pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Order<'_>) -> StepPlan {
     let Order { request, intent, .. } = order;
-    let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
-    if texts != *order.texts {
-        return Err(NoDispatch::moved("the bundle's files changed"));
-    }
-    let graph = bundle.graph();
+    let texts = order.texts;
+    let reopened = reopen_bundle(world, (order.bundle, texts)).map_err(NoDispatch::Halt)?;
+    let graph = match &reopened {
+        None => order.bundle.graph(),
+        Some((bundle, now)) if now == texts => bundle.graph(),
+        Some(_) => return Err(NoDispatch::moved("the bundle's files changed")),
+    };
     let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
     // Before everything else, so that a worker that starts while we look shows as a change.
     let launch = launch_record(world, &intent.name);
@@ -57,7 +60,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
     };
     let evidence = gather(world, &question);
     let state = derive(&graph, &evidence);
-    let passed = gate::pass(held, world, &base, &texts, order.fetched)?;
+    let passed = gate::pass(held, world, &base, texts, order.fetched)?;
     let situation = Situation {
         request,
         graph: &graph,

@@ -112,10 +112,7 @@ impl Peer {
 
     /// Chooses by what its own clone shows; of other hosts a reference tower knows the fences only.
     fn choose(&self, universe: &mut Universe) -> PeerStage {
-        let elsewhere = |obstacle: &Obstacle| match obstacle {
-            Obstacle::LiveWorker(worker) => universe.workers[*worker].host != self.host,
-            _other_obstacle => false,
-        };
+        let elsewhere = |obstacle: &Obstacle| matches!(obstacle, Obstacle::LiveWorker(worker) if universe.workers[*worker].host != self.host);
         let tasks = universe.task_ids();
         let free = tasks.into_iter().find(|task| {
             let obstacles = universe.obstacles(self.host, usize::MAX, task);

@@ -59,11 +59,8 @@ pub(super) fn take(world: &mut dyn World, name: &UnitName, evidence: &Evidence, 
         Observed::Absent(why) | Observed::Unknown(why) => return Err(why.into()),
     };
     let is_ours = now.fences.get(&task).is_some_and(|fence| fence.commit == commit);
-    let is_trusted = match flaw {
-        Flaw::TrustsAMadeAnswer => matches!(answer, Some(Pushed::Made | Pushed::Same)),
-        Flaw::AdoptsThePeersFence => true,
-        _other_flaw => false,
-    };
+    let is_trusted = flaw == Flaw::AdoptsThePeersFence
+        || (flaw == Flaw::TrustsAMadeAnswer && matches!(answer, Some(Pushed::Made | Pushed::Same)));
     if !is_ours && !is_trusted {
         return stop("another tower has the fence, or origin does not show it");
     }
