@@ -341,3 +341,44 @@ fn unanswered(fault: &Fault) -> Why {
     Why::new(fault.to_string())
         .with_hint("step again when origin answers; if the fence was made, it is this clone's own")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Verifies REQ-D2.1.
+    #[test]
+    fn what_origin_shows_decides_whatever_it_says() {
+        let task = TaskId::parse("1").expect("a task id");
+        let commit = |digit: &str| CommitId::parse(&digit.repeat(40)).expect("a commit id");
+        let own = BTreeMap::from([(task.clone(), commit("a"))]);
+        let refused = || Pushed::Refused {
+            why: "[remote rejected]".to_owned(),
+        };
+        let said = [None, Some(Pushed::Made), Some(Pushed::Same), Some(refused())];
+        for answer in said {
+            let pushed = answer.iter().map(|answer| (task.clone(), answer.clone())).collect();
+            let verdict = |shown: Option<&str>| {
+                let fence = |digit| OriginFence {
+                    commit: commit(digit),
+                    message: None,
+                };
+                let now = Origin {
+                    fences: shown.map(|digit| (task.clone(), fence(digit))).into_iter().collect(),
+                    ..Origin::default()
+                };
+                lost(&pushed, &own, &now)
+            };
+            assert_eq!(verdict(Some("a")), None, "{answer:?}");
+            let others = verdict(Some("b"));
+            assert!(
+                matches!(others, Some(NoDispatch::Hold(HoldReason::Fenced { .. }))),
+                "{answer:?}: {others:?}"
+            );
+            let nobodys = verdict(None);
+            let says_so = matches!(nobodys, Some(NoDispatch::Hold(HoldReason::FenceRefused { .. })));
+            assert_eq!(says_so, answer == Some(refused()), "{answer:?}: {nobodys:?}");
+            assert!(nobodys.is_some(), "{answer:?}");
+        }
+    }
+}
