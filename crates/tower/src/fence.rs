@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use orchestrate_config::FencePolicy;
-use orchestrate_core::derive::{SpecState, TaskState};
+use orchestrate_core::derive::{Row, SpecState, TaskReport, TaskState};
 use orchestrate_core::evidence::{Base, BranchSide, Evidence, Origin};
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
@@ -182,8 +182,8 @@ pub(crate) fn give_back(world: &mut dyn World, fencing: &Fencing<'_>, fenced: &F
     }
 }
 
-/// Keeps what was seen of fences, and removes those of units that have landed on origin's base, whoever made them.
-/// Returns what failed, in words: a dispatch needs neither.
+/// Keeps what was seen of fences, and removes those of units that have landed on origin's base for every clone to see,
+/// whoever made them. Returns what failed or waits for a person, in words: a dispatch needs neither.
 pub(crate) fn keep_house(world: &mut dyn World, spec: &SpecId, survey: &Survey) -> Vec<String> {
     let remembered = remember(world, spec, &survey.evidence);
     let mut failed = collect(world, spec, survey);
@@ -203,24 +203,36 @@ fn collect(world: &mut dyn World, spec: &SpecId, survey: &Survey) -> Vec<String>
     else {
         return Vec::new();
     };
-    let landed: Vec<&TaskId> = state
-        .tasks
-        .iter()
-        .filter(|(_, report)| match &report.state {
-            TaskState::Landed { commit } => matches!(world.contains(there, commit), Observed::Known(true)),
-            TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Ready | TaskState::Blocked { .. } => false,
-        })
-        .map(|(task, _)| task)
-        .collect();
-    let mut failed = Vec::new();
-    for task in landed {
-        if origin.fences.contains_key(task)
-            && let Err(fault) = world.delete_fence(spec, task)
-        {
+    let landed = state.tasks.iter().filter(|(task, report)| {
+        let is_there = |commit: &CommitId| matches!(world.contains(there, commit), Observed::Known(true));
+        let landing = match &report.state {
+            TaskState::Landed { commit } => Some(commit),
+            TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Ready | TaskState::Blocked { .. } => None,
+        };
+        origin.fences.contains_key(*task) && landing.is_some_and(is_there)
+    });
+    let (told, untold): (Vec<_>, Vec<_>) = landed.partition(|(_, report)| is_told_to_all(report));
+    let mut failed: Vec<String> = untold.into_iter().map(|(task, _)| untold_note(spec, task)).collect();
+    for (task, _) in told {
+        if let Err(fault) = world.delete_fence(spec, task) {
             failed.push(format!("the fence of task {task}, which has landed, stays: {fault}"));
         }
     }
     failed
+}
+
+/// Returns whether every clone can see that the task has landed. What a branch of this clone tells is unknown to the
+/// others: without the fence they would begin it again.
+fn is_told_to_all(report: &TaskReport) -> bool {
+    matches!(report.decided_by, Some(Row::MergedPullRequest | Row::Trailer))
+}
+
+fn untold_note(spec: &SpecId, task: &TaskId) -> String {
+    format!(
+        "task {task} has landed, but neither a trailer nor a merged pull request tells the other clones: its fence stays \
+         until origin has a commit that does: git commit --allow-empty -m \"chore: task {task} has landed\" \
+         -m \"Planwright-Task: {spec}/{task}\""
+    )
 }
 
 /// Writes down what is to be pushed, for every task that this clone has no intent of. An older intent is kept: its push

@@ -1,22 +1,30 @@
 //! `cargo xtask torture`: real towers, real workers, real kills.
 //!
-//! Each round is a throw-away repository in which towers race, are killed at every named point and at any moment, and
-//! are started again, while a person merges. Then the faults stop, the person does what is said, and the round is
-//! judged: no unit was given away twice, no commit is lost, everything has landed.
+//! Each round is a throw-away repository, or several clones of a throw-away origin, in which towers race, are killed at
+//! every named point and at any moment, and are started again, while a person merges. Then the faults stop, the person
+//! does what is said, and the round is judged: no unit was given away twice, no commit is lost, everything has landed.
 
+mod facts;
 mod failpoints;
 mod journal;
+mod landing;
+mod numbers;
+mod origin;
+mod peers;
 mod person;
 mod place;
+mod plan;
 mod processes;
+mod pushes;
 mod random;
+mod reading;
 mod round;
+mod scene;
 mod storm;
+mod tower;
 mod verdict;
 mod worker;
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -24,17 +32,29 @@ use crate::failure::{Context, Result};
 use crate::workspace;
 
 use failpoints::Schedule;
+use numbers::Numbers;
 use place::Place;
 use processes::Processes;
 use round::{Round, Run};
-use verdict::Violation;
+use scene::make_template;
+use storm::Size;
+
+/// Files beside the bundle, in a single repository and in each of several clones.
+const FILES: u64 = 300;
+const FILES_OF_MANY: u64 = 60;
+/// A run of so many rounds has to reach every failpoint.
+const ROUNDS_TO_REACH_ALL: u64 = 100;
 
 pub(crate) use worker::{FilterArguments, WorkerArguments, filter, work};
 
 /// Let towers race and die, and count what went wrong.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Towers that start at once.
+    /// Clones of one origin, each with towers of its own, beside one of towers of the reference's kind. A single host is
+    /// a repository without an origin.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=16))]
+    hosts: u8,
+    /// Towers that start at once, over all hosts.
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..))]
     towers: u64,
     /// Rounds, each in a repository of its own.
@@ -66,7 +86,7 @@ pub(crate) fn build(root: &Path) -> Result<PathBuf> {
 /// Runs the command; false when something happened that must not. The last line carries the numbers.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let root = workspace::root()?;
-    let names = failpoints::names(&root)?;
+    let names = failpoints::reachable(&failpoints::names(&root)?, arguments.hosts > 1);
     let binary = match &arguments.binary {
         Some(binary) => binary
             .canonicalize()
@@ -90,10 +110,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     println!("took    {:.0?}", begin.elapsed());
     let Schedule { seed, .. } = schedule;
     println!(
-        "torture: rounds {rounds}, towers {}, seed {seed}: {numbers}",
-        arguments.towers
+        "torture: hosts {}, towers {}, rounds {rounds}, seed {seed}: {numbers}",
+        arguments.hosts, arguments.towers
     );
-    Ok(numbers.is_good())
+    let must_reach_all = rounds >= ROUNDS_TO_REACH_ALL;
+    Ok(numbers.is_good() && (!must_reach_all || numbers.missing(&names).is_empty()))
 }
 
 /// What a run came to.
@@ -106,17 +127,23 @@ struct Outcome {
 
 fn run_rounds(arguments: &Arguments, folder: &Path, binary: &Path, schedule: &Schedule<'_>) -> Result<Outcome> {
     let processes = Processes::adopt()?;
-    let template = Place::new(&folder.join("template"), binary, &processes);
-    template.make_template()?;
+    let hosts = usize::from(arguments.hosts);
+    let template = Place::new(&folder.join("template"), "host-0", binary, &processes);
+    make_template(&template, if hosts > 1 { FILES_OF_MANY } else { FILES })?;
     let program = std::env::current_exe().context(|| "cannot tell this program's path".to_owned())?;
     let run = Run {
         folder,
-        template: &template.repository,
+        template: &template,
         binary,
         program: &program,
         processes: &processes,
         schedule,
-        towers: arguments.towers,
+        hosts,
+        size: Size {
+            towers: arguments.towers,
+            storms: if hosts > 1 { 2 } else { 3 },
+            turns: 2,
+        },
     };
     let mut outcome = Outcome {
         rounds: 0,
@@ -154,103 +181,5 @@ fn report(number: u64, seed: u64, round: &Round) {
     println!("        its journal:");
     for event in &round.events {
         println!("        {}", serde_json::to_string(event).unwrap_or_default());
-    }
-}
-
-/// What all rounds came to.
-#[derive(Debug, Default)]
-struct Numbers {
-    dispatches: usize,
-    workers: usize,
-    kills: usize,
-    double: usize,
-    lost: usize,
-    stuck: usize,
-    other: usize,
-    helped: usize,
-    hits: BTreeMap<String, usize>,
-}
-
-impl Numbers {
-    fn add(&mut self, round: &Round) {
-        self.dispatches += round.dispatches();
-        self.workers += round.workers();
-        self.kills += round.kills;
-        self.helped += round.helped();
-        for (name, count) in &round.hits {
-            *self.hits.entry(name.clone()).or_default() += count;
-        }
-        for violation in &round.violations {
-            match violation {
-                Violation::DoubleDispatch(_) => self.double += 1,
-                Violation::LostCommit(_) => self.lost += 1,
-                Violation::Stuck(_) => self.stuck += 1,
-                Violation::Other(_) => self.other += 1,
-            }
-        }
-    }
-
-    /// Returns how many of the points have killed something, and which have not.
-    fn coverage(&self, names: &[String]) -> String {
-        let is_missing = |name: &&str| !self.hits.contains_key(*name);
-        let missing: Vec<&str> = names.iter().map(String::as_str).filter(is_missing).collect();
-        let hit = format!("{} of {}", names.len() - missing.len(), names.len());
-        if missing.is_empty() {
-            return hit;
-        }
-        format!("{hit}; never: {}", missing.join(", "))
-    }
-
-    fn is_good(&self) -> bool {
-        self.double + self.lost + self.stuck + self.other == 0
-    }
-}
-
-impl fmt::Display for Numbers {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            dispatches,
-            workers,
-            kills,
-            double,
-            lost,
-            stuck,
-            other,
-            helped,
-            hits: _,
-        } = self;
-        write!(
-            formatter,
-            "dispatches {dispatches}, workers {workers}, kills {kills}, double dispatches {double}, \
-             lost commits {lost}, stuck units {stuck}, other faults {other}, held for a person {helped}"
-        )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_line_carries_the_numbers_and_one_fault_is_enough() {
-        let mut numbers = Numbers {
-            dispatches: 9,
-            workers: 8,
-            kills: 7,
-            helped: 3,
-            ..Numbers::default()
-        };
-        assert_eq!(
-            numbers.to_string(),
-            "dispatches 9, workers 8, kills 7, double dispatches 0, lost commits 0, stuck units 0, other faults 0, \
-             held for a person 3"
-        );
-        assert!(numbers.is_good());
-        numbers.lost = 1;
-        assert!(!numbers.is_good());
-        let names = ["a", "b"].map(str::to_owned);
-        assert_eq!(numbers.coverage(&names), "0 of 2; never: a, b");
-        numbers.hits = names.iter().map(|name| (name.clone(), 1)).collect();
-        assert_eq!(numbers.coverage(&names), "2 of 2");
     }
 }

@@ -26,6 +26,13 @@ pub(super) fn names(root: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// Returns the points that a run can reach: those of a fence and of a fetch need an origin.
+pub(super) fn reachable(names: &[String], has_origin: bool) -> Vec<String> {
+    let needs_origin = |name: &str| name.contains("-fence") || name.starts_with("fetch.");
+    let names = names.iter().filter(|name| has_origin || !needs_origin(name));
+    names.cloned().collect()
+}
+
 /// Deals the names out over a run, in turns, so that a round's share depends on the round alone.
 pub(super) struct Schedule<'a> {
     pub(super) names: &'a [String],
@@ -114,6 +121,13 @@ mod tests {
         };
         let storm: BTreeSet<&str> = (0..40).filter_map(|tower| schedule.in_storm(0, 40, tower)).collect();
         assert_eq!(storm.len(), 33);
+    }
+
+    #[test]
+    fn a_fence_and_a_fetch_need_an_origin() {
+        let names = ["write.after", "push-fences.before", "fetch.after"].map(str::to_owned);
+        assert_eq!(reachable(&names, true).len(), 3);
+        assert_eq!(reachable(&names, false), ["write.after"]);
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub(super) enum Event {
         unit: String,
         /// The commit.
         commit: String,
+        /// The checkout that it was made in.
+        place: String,
     },
     /// A worker ends by itself.
     Ended {
@@ -64,6 +66,8 @@ pub(super) enum Event {
     Landing {
         /// The unit.
         unit: String,
+        /// The checkout whose branch is landed.
+        place: String,
     },
     /// The person has landed the unit.
     Landed {
@@ -76,6 +80,22 @@ pub(super) enum Event {
         unit: String,
         /// What the person did.
         act: String,
+    },
+    /// The person is about to remove the fence of a tower that is gone for good.
+    Cleared {
+        /// The unit.
+        unit: String,
+    },
+    /// Origin was asked to change a ref, and is about to do so unless another change of it is quicker.
+    Pushed {
+        /// Whose push it is.
+        who: String,
+        /// The ref.
+        reference: String,
+        /// What it leads to; zeroes when it is not there.
+        old: String,
+        /// What it is to lead to; zeroes when it is to go.
+        new: String,
     },
 }
 
@@ -125,7 +145,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::of(folder.path());
         assert_eq!(journal.read().unwrap(), []);
-        let landing = Event::Landing { unit: "1".to_owned() };
+        let landing = Event::Landing {
+            unit: "1".to_owned(),
+            place: "host-0".to_owned(),
+        };
         let ended = Event::Ended {
             unit: "2".to_owned(),
             pid: 7,

@@ -1,7 +1,6 @@
 //! The person of a round: merges what workers left, and does what `status` or a step says is a person's to do.
-//!
-//! Nobody else may move main; the person remembers where it was left.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,259 +9,263 @@ use serde_json::Value;
 use crate::failure::{Context, Failure, Result};
 
 use super::journal::Event;
-use super::place::{Place, SPEC};
-use super::processes::End;
+use super::landing::Landings;
+use super::origin::Weather;
+use super::place::{FETCH_ALWAYS, Place, SPEC};
+use super::processes::{End, Output};
 use super::random::Random;
+use super::reading::{Task, describe, dispatched, tasks};
+use super::scene::Scene;
 
 /// How long workers may take to end once nothing holds them.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How a hint begins that names a command of ours.
-const COMMAND: &str = "orchestrate plumbing ";
-
-/// What `status` says of one task.
-#[derive(Debug, Clone)]
-pub(super) struct Task {
-    id: String,
-    state: String,
-    detail: String,
-    hint: Option<String>,
-}
-
-/// How a step without any fault ended.
-#[derive(Debug)]
-pub(super) struct Step {
-    /// The document that it printed.
-    document: Value,
-    /// Its outcome, reasons and errors in one line.
-    pub(super) said: String,
-}
 
 /// The person.
 pub(super) struct Person<'a> {
-    place: &'a Place,
+    scene: &'a Scene,
     random: Random,
-    /// Where main was left.
-    main: String,
+    landings: Landings<'a>,
+    weather: Weather,
     /// What went wrong and is no stuck unit.
     pub(super) faults: Vec<String>,
 }
 
 impl<'a> Person<'a> {
-    pub(super) fn new(place: &'a Place, random: Random) -> Result<Self> {
+    pub(super) fn new(scene: &'a Scene, random: Random) -> Result<Self> {
         Ok(Self {
-            place,
+            scene,
+            landings: Landings::new(scene)?,
             random,
-            main: place.main()?,
+            weather: Weather::Clear,
             faults: Vec::new(),
         })
     }
 
-    /// Does once what there is to do: merges finished work, and does with some chance what the hints say.
-    pub(super) fn tend(&mut self, helps: u64) -> Result<Vec<Task>> {
-        self.check_main()?;
-        let tasks = self.status()?;
+    /// Looks after one host, and lets origin fail or answer again.
+    pub(super) fn tend_somewhere(&mut self, helps: u64) -> Result<()> {
+        if let Some(shared) = &self.scene.shared {
+            self.weather = Weather::random(&mut self.random);
+            shared.origin.set(self.weather)?;
+            if self.random.percent(25) {
+                return self.land_of_peers();
+            }
+        }
+        let number = self.random.below(16);
+        self.tend(self.scene.host(number), helps).map(drop)
+    }
+
+    /// Lets origin answer as it should.
+    pub(super) fn clear_up(&mut self) -> Result<()> {
+        self.weather = Weather::Clear;
+        match &self.scene.shared {
+            Some(shared) => shared.origin.set(self.weather),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks after every host, with a clear sky. Returns what each said.
+    pub(super) fn tend_all(&mut self, helps: u64) -> Result<Vec<Vec<Task>>> {
+        self.clear_up()?;
+        self.land_of_peers()?;
+        let hosts = self.scene.hosts.iter();
+        hosts.map(|place| self.tend(place, helps)).collect()
+    }
+
+    /// Does once what there is to do on a host: merges finished work, and does with some chance what the hints say.
+    fn tend(&mut self, place: &Place, helps: u64) -> Result<Vec<Task>> {
+        let is_clear = self.weather == Weather::Clear;
+        if is_clear {
+            self.landings.check_main(&mut self.faults)?;
+            if self.scene.shared.is_some() && self.random.percent(15) {
+                self.landings.pull(place)?;
+            }
+        }
+        let tasks = status(place)?;
         for task in &tasks {
             if task.state == "in progress" {
-                self.land(&task.id)?;
+                if is_clear {
+                    self.landings
+                        .land(place, &task.id, &mut self.random, &mut self.faults)?;
+                }
             } else if task.state == "parked" && self.random.percent(helps) {
-                self.unpark(&task.id)?;
-            } else if let Some(command) = task.hint.as_deref().and_then(command_in)
+                if task.wants_worktree_removed() {
+                    self.remove_worktree(place, &task.id)?;
+                }
+                unpark(place, &task.id)?;
+            } else if let Some(command) = task.command()
                 && self.random.percent(helps)
             {
-                self.run(&task.id, &command)?;
+                run(place, &task.id, &command)?;
             }
         }
         Ok(tasks)
     }
 
+    /// Merges what peers of the reference's kind left in the clone of their own.
+    fn land_of_peers(&mut self) -> Result<()> {
+        let Some(shared) = self.scene.shared.as_ref().filter(|_| self.weather == Weather::Clear) else {
+            return Ok(());
+        };
+        let format = "--format=%(refname:lstrip=-1)";
+        let branches = shared
+            .peers
+            .git(&["for-each-ref", format, &format!("refs/heads/planwright/{SPEC}")])?;
+        for unit in branches.lines().filter_map(|name| name.strip_prefix("task-")) {
+            self.landings
+                .land(&shared.peers, unit, &mut self.random, &mut self.faults)?;
+        }
+        Ok(())
+    }
+
     /// Commits something that belongs to no task, so that the base moves.
     pub(super) fn commit_elsewhere(&mut self) -> Result<()> {
-        self.check_main()?;
+        self.landings.check_main(&mut self.faults)?;
         let number = self.random.below(1_000_000);
-        super::place::write(
-            &self.place.repository.join(format!("other/{number}.txt")),
-            "by a person\n",
-        )?;
-        self.place.git(&["add", "--", "other"])?;
-        self.place.git(&["commit", "--quiet", "-m", "chore: something else"])?;
-        self.remember_main()
+        self.landings.commit_elsewhere(number)
     }
 
     /// Without any more faults: steps and does what is said, until everything has landed. Returns what is stuck.
-    pub(super) fn settle(&mut self, tasks: usize) -> Result<Vec<String>> {
-        let mut last = String::new();
-        for _ in 0..6 * tasks + 10 {
-            if !self.place.processes.all_ended(PATIENCE) {
+    pub(super) fn settle(&mut self, count: usize) -> Result<Vec<String>> {
+        let hosts = self.scene.hosts.len();
+        let mut last = BTreeMap::new();
+        for turn in 0..6 * count + 10 {
+            if !self.scene.processes.all_ended(PATIENCE) {
                 return Ok(vec![format!("processes do not end within {PATIENCE:?}")]);
             }
-            let seen = self.tend(100)?;
-            if seen.iter().all(|task| task.state == "landed") {
-                return Ok(Vec::new());
+            let known = self.landings.landed().clone();
+            let seen = self.tend_all(100)?;
+            if seen.iter().flatten().all(|task| task.state == "landed") {
+                return self.collect().map(|()| Vec::new());
             }
-            let step = self.step()?;
-            self.help(&step)?;
-            last = step.said;
+            // Each host has taken a step since.
+            if turn > 0 {
+                self.answer(&seen, &known)?;
+            }
+            for number in 0..hosts {
+                let place = &self.scene.hosts[number];
+                let step = self.step(place)?;
+                self.help(place, &step)?;
+                last.insert(number, describe(&step));
+            }
         }
-        let stuck = self.status()?.into_iter().filter(|task| task.state != "landed");
-        Ok(stuck
-            .map(|task| format!("{} is {}: {}; the last step: {last}", task.id, task.state, task.detail))
-            .collect())
+        let mut stuck = Vec::new();
+        for (number, said) in last {
+            let place = &self.scene.hosts[number];
+            let open = status(place)?.into_iter().filter(|task| task.state != "landed");
+            stuck.extend(open.map(|Task { id, state, detail, .. }| {
+                format!("{id} is {state} on {}: {detail}; the last step: {said}", place.name)
+            }));
+        }
+        self.scene.processes.all_ended(PATIENCE);
+        Ok(stuck)
     }
 
-    /// Takes away the lock that a killed peer left, when there is one. Only while no peer runs.
-    pub(super) fn release_bare_lock(&self) -> Result<()> {
-        let lock = self.place.repository.join("specs").join(SPEC).join(".orchestrate.lock");
-        if lock.is_dir() && !lock.join("owner").exists() {
-            self.run(SPEC, &["orchestrate-lock", "release", &format!("specs/{SPEC}")])?;
+    /// Does what a person alone can know: which towers are gone for good, and what has landed without saying so.
+    fn answer(&mut self, seen: &[Vec<Task>], known: &BTreeSet<String>) -> Result<()> {
+        let mut done = BTreeSet::new();
+        for (place, tasks) in self.scene.hosts.iter().zip(seen) {
+            for task in tasks.iter().filter(|task| task.state != "landed") {
+                if self.landings.landed().contains(&task.id) {
+                    if known.contains(&task.id) && done.insert(task.id.clone()) {
+                        self.landings.vouch(&task.id)?;
+                    }
+                } else if let Some(reference) = task.strand()
+                    && done.insert(task.id.clone())
+                {
+                    self.clear_strand(place, &task.id, reference)?;
+                }
+            }
         }
         Ok(())
     }
 
-    /// Returns an error when main is not where the person left it.
+    /// Removes the fence of a peer that has died, as the hint says.
+    fn clear_strand(&self, place: &Place, unit: &str, reference: &str) -> Result<()> {
+        self.scene.journal.add(&Event::Cleared { unit: unit.to_owned() })?;
+        let mut person = place.clone();
+        "person".clone_into(&mut person.name);
+        let output = person.run_git(None, &["push", "--quiet", "origin", &format!(":{reference}")])?;
+        if output.end == End::Exit(0) || output.stderr.contains("remote ref does not exist") {
+            return Ok(());
+        }
+        Err(failed(&format!("removing {reference}"), &output))
+    }
+
+    /// Takes away the locks that killed peers left, when there are some. Only while no peer runs.
+    pub(super) fn release_bare_locks(&self) -> Result<()> {
+        for place in self.scene.working_places() {
+            let lock = place.lock();
+            if lock.is_dir() && !lock.join("owner").exists() {
+                run(place, SPEC, &["orchestrate-lock", "release", &format!("specs/{SPEC}")])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes when main is not where the person left it, at origin or in a clone.
     pub(super) fn check_main(&mut self) -> Result<()> {
-        let now = self.place.main()?;
-        if now != self.main {
-            self.faults.push(format!(
-                "main moved from {} to {now}, and the person did not do it",
-                self.main
-            ));
-            self.main = now;
-        }
-        Ok(())
+        self.landings.check_clones(&mut self.faults)?;
+        self.landings.check_main(&mut self.faults)
     }
 
-    fn remember_main(&mut self) -> Result<()> {
-        self.main = self.place.main()?;
-        Ok(())
-    }
-
-    fn status(&self) -> Result<Vec<Task>> {
-        let mut command = self
-            .place
-            .orchestrate(&["status", &format!("specs/{SPEC}"), "--format", "json"]);
-        let output = self.place.processes.run(&mut command)?;
-        if output.end != End::Exit(0) {
-            return Err(Failure::new(format!(
-                "status failed ({:?}): {}",
-                output.end,
-                output.stderr.trim()
-            )));
-        }
-        let document: Value = serde_json::from_str(&output.stdout).context(|| "cannot read the status".to_owned())?;
-        let text = |task: &Value, key: &str| task[key].as_str().map(str::to_owned);
-        let task = |task: &Value| Task {
-            id: text(task, "id").unwrap_or_default(),
-            state: text(task, "state").unwrap_or_default(),
-            detail: text(task, "detail").unwrap_or_default(),
-            hint: text(task, "hint"),
-        };
-        Ok(document["tasks"]
-            .as_array()
-            .map(|tasks| tasks.iter().map(task).collect())
-            .unwrap_or_default())
-    }
-
-    /// Lands a unit's branch in one of the ways people land branches.
-    fn land(&mut self, unit: &str) -> Result<()> {
-        let branch = Place::branch(unit);
-        self.place.journal.add(&Event::Landing { unit: unit.to_owned() })?;
-        let can_move_on = self.place.git(&["merge-base", &self.main, &branch])? == self.main;
-        match self.random.below(3) {
-            0 if can_move_on => drop(self.place.git(&["merge", "--quiet", "--ff-only", &branch])?),
-            1 => {
-                self.place.git(&["merge", "--quiet", "--squash", &branch])?;
-                let message = format!("feat: unit {unit}\n\nSquashed.\n\nPlanwright-Task: {SPEC}/{unit}\n");
-                self.place.git(&["commit", "--quiet", "-m", &message])?;
+    /// Lets every host see that everything has landed, so that one of them removes the last fences.
+    fn collect(&mut self) -> Result<()> {
+        if self.scene.shared.is_some() {
+            for place in &self.scene.hosts {
+                self.step(place)?;
             }
-            _ => drop(self.place.git(&[
-                "merge",
-                "--quiet",
-                "--no-ff",
-                "-m",
-                &format!("Merge unit {unit}"),
-                &branch,
-            ])?),
         }
-        self.remember_main()?;
-        self.place.journal.add(&Event::Landed { unit: unit.to_owned() })
+        Ok(())
     }
 
-    /// Runs one of our plumbing commands, as a person who was told to.
-    fn run(&self, unit: &str, plumbing: &[&str]) -> Result<()> {
-        let arguments = [&["plumbing"], plumbing].concat();
-        let output = self.place.processes.run(&mut self.place.orchestrate(&arguments))?;
-        // A tower is in its window. The person is told so, and looks again later.
-        if output.end == End::Exit(2) && output.stderr.contains("cannot clear while a tower is at work") {
-            return Ok(());
-        }
-        if output.end != End::Exit(0) {
-            return Err(Failure::new(format!(
-                "{} failed ({:?}): {}",
-                arguments.join(" "),
-                output.end,
-                output.stderr.trim()
-            )));
-        }
-        self.helped(unit, plumbing.join(" "))
-    }
-
-    /// Lets a task be dispatched again that a tower has parked: what stood in its way is looked after by who was told.
-    fn unpark(&self, unit: &str) -> Result<()> {
-        let arguments = ["unpark", SPEC, unit];
-        let output = self.place.processes.run(&mut self.place.orchestrate(&arguments))?;
-        if output.end == End::Exit(0) {
-            return self.helped(unit, arguments.join(" "));
-        }
-        // Another tower is in its window: the person looks again later.
-        if output.stderr.contains("the bundle is busy") {
-            return Ok(());
-        }
-        Err(Failure::new(format!(
-            "{} failed ({:?}): {}",
-            arguments.join(" "),
-            output.end,
-            output.stderr.trim()
-        )))
-    }
-
-    fn helped(&self, unit: &str, act: String) -> Result<()> {
-        self.place.journal.add(&Event::Helped {
-            unit: unit.to_owned(),
-            act,
-        })
-    }
-
-    fn step(&mut self) -> Result<Step> {
+    fn step(&mut self, place: &Place) -> Result<Value> {
         let arguments = [&format!("specs/{SPEC}"), "--unattended", "--format", "json"];
-        let output = self.place.processes.run(&mut self.place.orchestrate(&arguments))?;
+        let mut command = place.orchestrate(&arguments);
+        // What was fetched in the storm is too old for who waits for the last merge.
+        command.env(FETCH_ALWAYS, "0");
+        let output = place.processes.run(&mut command)?;
         let document: Value = serde_json::from_str(output.stdout.trim()).unwrap_or_default();
         if document.is_null() || matches!(output.end, End::Signal(_)) {
             self.faults
                 .push(format!("a step ended with {:?}: {}", output.end, output.stderr.trim()));
         }
-        let step = Step {
-            said: describe(&document),
-            document,
-        };
-        if let Some((unit, attempt)) = step.dispatched() {
-            self.place.journal.add(&Event::Dispatched { unit, attempt })?;
+        if let Some((unit, attempt)) = dispatched(&document) {
+            self.scene.journal.add(&Event::Dispatched { unit, attempt })?;
         }
-        Ok(step)
+        Ok(document)
+    }
+
+    /// Removes the worktree of an earlier attempt that nobody needs, and its branch, as the hint says.
+    fn remove_worktree(&mut self, place: &Place, unit: &str) -> Result<()> {
+        if self.scene.shared.is_some() && self.weather == Weather::Clear {
+            // Git takes a branch for unmerged while main of the clone is older than its start.
+            self.landings.pull(place)?;
+        }
+        let worktree = format!(".claude/worktrees/{SPEC}-task-{unit}");
+        for arguments in [
+            &["worktree", "remove", &worktree][..],
+            &["branch", "-d", &Place::branch(unit)],
+        ] {
+            if place.run_git(None, arguments)?.end != End::Exit(0) {
+                return Ok(());
+            }
+        }
+        helped(place, unit, format!("removed {worktree}"))
     }
 
     /// Does what a halted step says is to be done.
-    fn help(&mut self, step: &Step) -> Result<()> {
-        for reason in step.document["reasons"].as_array().into_iter().flatten() {
+    fn help(&mut self, place: &Place, document: &Value) -> Result<()> {
+        for reason in document["reasons"].as_array().into_iter().flatten() {
             let reason = reason["reason"].as_str().unwrap_or_default();
             if let Some((path, _)) = reason.split_once(" holds uncommitted work") {
-                self.save_work(&self.place.repository.join(path))?;
+                self.save_work(place, &place.repository.join(path))?;
             }
         }
         Ok(())
     }
 
     /// Commits what a worker left, or moves it away.
-    fn save_work(&mut self, worktree: &Path) -> Result<()> {
+    fn save_work(&mut self, place: &Place, worktree: &Path) -> Result<()> {
         let name = worktree
             .file_name()
             .map(|name| name.to_string_lossy().into_owned())
@@ -271,121 +274,81 @@ impl<'a> Person<'a> {
             .rsplit_once("task-")
             .map(|(_, unit)| unit.to_owned())
             .unwrap_or_default();
-        if self.random.percent(50) {
-            for arguments in [
-                &["add", "--all"][..],
-                &["commit", "--quiet", "-m", "wip: what the worker left"],
-            ] {
-                let output = self.place.run_git(Some(worktree), arguments)?;
-                if output.end != End::Exit(0) {
-                    return Err(Failure::new(format!(
-                        "cannot commit in {name}: {}",
-                        output.stderr.trim()
-                    )));
-                }
+        let git = |arguments: &[&str]| -> Result<Output> {
+            let output = place.run_git(Some(worktree), arguments)?;
+            if output.end == End::Exit(0) {
+                return Ok(output);
             }
-            let commit = self.place.git(&["rev-parse", &Place::branch(&unit)])?;
-            self.place.journal.add(&Event::Committed {
+            Err(failed(&format!("git {} in {name}", arguments.join(" ")), &output))
+        };
+        if self.random.percent(50) {
+            git(&["add", "--all"])?;
+            git(&["commit", "--quiet", "-m", "wip: what the worker left"])?;
+            place.journal.add(&Event::Committed {
                 unit: unit.clone(),
-                commit,
+                commit: place.git(&["rev-parse", &Place::branch(&unit)])?,
+                place: place.name.clone(),
             })?;
-            return self.helped(&unit, "committed what the worker left".to_owned());
+            return helped(place, &unit, "committed what the worker left".to_owned());
         }
-        let away = self
-            .place
-            .folder
-            .join("away")
-            .join(format!("{name}-{}", self.random.below(1_000_000)));
+        let number = self.random.below(1_000_000);
+        let away = place.folder.join("away").join(format!("{name}-{number}"));
         super::place::make_directory(&away)?;
-        let listed = self.place.run_git(
-            Some(worktree),
-            &["ls-files", "--others", "--modified", "--exclude-standard"],
-        )?;
+        let listed = git(&["ls-files", "--others", "--modified", "--exclude-standard"])?;
         for (number, path) in listed.stdout.lines().enumerate() {
             let target = away.join(number.to_string());
             std::fs::rename(worktree.join(path), target).context(|| format!("cannot move {path} away"))?;
         }
-        self.place.run_git(Some(worktree), &["reset", "--quiet", "--hard"])?;
-        self.helped(&unit, "moved away what the worker left".to_owned())
+        git(&["reset", "--quiet", "--hard"])?;
+        helped(place, &unit, "moved away what the worker left".to_owned())
     }
 }
 
-/// Returns the words of the plumbing command that a hint names: the verb, what it does, the bundle and the task ids.
-fn command_in(hint: &str) -> Option<Vec<&str>> {
-    let (_, command) = hint.split_once(COMMAND)?;
-    let words: Vec<&str> = command
-        .split(' ')
-        .map(|word| word.trim_end_matches([',', ';', '.']))
-        .collect();
-    // A sentence may go on after the command.
-    let is_id = |word: &&&str| word.starts_with(|first: char| first.is_ascii_digit());
-    let ids = words.iter().skip(3).take_while(is_id).count();
-    words.get(..3 + ids).filter(|_| ids > 0).map(<[&str]>::to_vec)
+fn status(place: &Place) -> Result<Vec<Task>> {
+    let mut command = place.orchestrate(&["status", &format!("specs/{SPEC}"), "--format", "json"]);
+    let output = place.processes.run(&mut command)?;
+    if output.end != End::Exit(0) {
+        return Err(failed("status", &output));
+    }
+    let document: Value = serde_json::from_str(&output.stdout).context(|| "cannot read the status".to_owned())?;
+    Ok(tasks(&document))
 }
 
-impl Step {
-    /// Returns the unit and the attempt that were dispatched.
-    fn dispatched(&self) -> Option<(String, String)> {
-        dispatched(&self.document)
+/// Runs one of our plumbing commands, as a person who was told to.
+fn run(place: &Place, unit: &str, plumbing: &[&str]) -> Result<()> {
+    let arguments = [&["plumbing"], plumbing].concat();
+    let output = place.processes.run(&mut place.orchestrate(&arguments))?;
+    // A tower is in its window. The person is told so, and looks again later.
+    if output.end == End::Exit(2) && output.stderr.contains("cannot clear while a tower is at work") {
+        return Ok(());
     }
+    if output.end != End::Exit(0) {
+        return Err(failed(&arguments.join(" "), &output));
+    }
+    helped(place, unit, plumbing.join(" "))
 }
 
-/// Returns the unit and the attempt of a step's document, when it dispatched one.
-pub(super) fn dispatched(document: &Value) -> Option<(String, String)> {
-    let text = |key: &str| document[key].as_str().map(str::to_owned);
-    (document["outcome"] == "dispatched")
-        .then(|| Some((text("unit")?, text("attempt")?)))
-        .flatten()
+/// Lets a task be dispatched again that a tower has parked: what stood in its way is looked after by who was told.
+fn unpark(place: &Place, unit: &str) -> Result<()> {
+    let arguments = ["unpark", SPEC, unit];
+    let output = place.processes.run(&mut place.orchestrate(&arguments))?;
+    if output.end == End::Exit(0) {
+        return helped(place, unit, arguments.join(" "));
+    }
+    // Another tower is in its window: the person looks again later.
+    if output.stderr.contains("the bundle is busy") {
+        return Ok(());
+    }
+    Err(failed(&arguments.join(" "), &output))
 }
 
-/// Returns a step's document in one line: its outcome and its reasons.
-pub(super) fn describe(document: &Value) -> String {
-    let mut parts = vec![document["outcome"].as_str().unwrap_or("no document").to_owned()];
-    parts.extend(
-        ["reason", "message"]
-            .iter()
-            .filter_map(|key| document[*key].as_str().map(str::to_owned)),
-    );
-    parts.extend(
-        document["worker"]["why"]
-            .as_str()
-            .map(|why| format!("worker not started: {why}")),
-    );
-    for reason in document["reasons"].as_array().into_iter().flatten() {
-        parts.extend(reason["reason"].as_str().map(str::to_owned));
-    }
-    parts.join(": ")
+fn helped(place: &Place, unit: &str, act: String) -> Result<()> {
+    place.journal.add(&Event::Helped {
+        unit: unit.to_owned(),
+        act,
+    })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_in_a_hint_is_found_wherever_it_stands() {
-        let words = ["orchestrate-marker", "clear", "specs/a", "1", "2.5"];
-        for hint in [
-            "look at the log, then: orchestrate plumbing orchestrate-marker clear specs/a 1 2.5",
-            "orchestrate plumbing orchestrate-marker clear specs/a 1 2.5, if nobody works on it",
-            "look; orchestrate plumbing orchestrate-marker clear specs/a 1 2.5 lets it be dispatched again",
-        ] {
-            assert_eq!(command_in(hint).as_deref(), Some(&words[..]), "{hint}");
-        }
-        assert_eq!(
-            command_in("orchestrate plumbing orchestrate-marker clear specs/a"),
-            None
-        );
-        assert_eq!(command_in("let them end"), None);
-    }
-
-    #[test]
-    fn a_step_is_told_in_one_line() {
-        let document = serde_json::json!({ "outcome": "halted", "reasons": [{ "reason": "a" }, { "reason": "b" }] });
-        assert_eq!(describe(&document), "halted: a: b");
-        assert_eq!(dispatched(&document), None);
-        let document =
-            serde_json::json!({ "outcome": "dispatched", "unit": "1", "attempt": "f", "worker": { "why": "w" } });
-        assert_eq!(describe(&document), "dispatched: worker not started: w");
-        assert_eq!(dispatched(&document), Some(("1".to_owned(), "f".to_owned())));
-    }
+fn failed(what: &str, output: &Output) -> Failure {
+    Failure::new(format!("{what} failed ({:?}): {}", output.end, output.stderr.trim()))
 }

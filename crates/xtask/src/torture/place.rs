@@ -1,7 +1,7 @@
-//! The throw-away repository of a round: its folder, its bundle, its settings, and commands that see nothing else.
+//! A checkout of a round, and commands that see nothing of this machine but it and the search path.
 //!
-//! The folder holds `repository`, `home`, `journal`, `failpoints`, `output/` (what towers printed), `live/` and `gate`
-//! (locks of the scripted workers).
+//! Each stands for a machine: it has a clone and a home of its own. All of a round share its folder, which holds
+//! `journal`, `failpoints`, `output/` (what towers printed), `live/` and `gate` (locks of the scripted workers).
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -9,23 +9,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::failure::{Context, Failure, Result};
-use crate::repository::bundle;
 
 use super::journal::Journal;
 use super::processes::{End, Output, Processes};
-use super::random::Random;
 
 /// The bundle's name.
 pub(super) const SPEC: &str = "torture";
-/// Files beside the bundle. A checkout of them takes long enough to be interrupted.
-const FILES: u64 = 300;
-/// The file whose checkout goes through the filter that may kill: one in the middle.
-pub(super) const FILTERED: &str = "files/150.txt";
+/// The variable by which origin is told who pushes.
+pub(super) const WHO: &str = "TORTURE_WHO";
 
-/// The folder of a round, and what its commands share.
+/// The variable that, set to 0, lets a step fetch origin whatever was fetched a moment ago.
+pub(super) const FETCH_ALWAYS: &str = "PLANWRIGHT_DISPATCH_FETCH_TTL";
+
+/// A checkout, and what its commands share.
 #[derive(Clone)]
 pub(super) struct Place {
+    /// The round's folder.
     pub(super) folder: PathBuf,
+    /// Which checkout of the round.
+    pub(super) name: String,
     pub(super) repository: PathBuf,
     pub(super) journal: Journal,
     pub(super) processes: Processes,
@@ -34,15 +36,21 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Returns the place of a folder.
-    pub(super) fn new(folder: &Path, binary: &Path, processes: &Processes) -> Self {
+    /// Returns the checkout of a name in a round's folder.
+    pub(super) fn new(folder: &Path, name: &str, binary: &Path, processes: &Processes) -> Self {
         Self {
             folder: folder.to_owned(),
-            repository: folder.join("repository"),
+            name: name.to_owned(),
+            repository: folder.join(name).join("repository"),
             journal: Journal::of(folder),
             processes: processes.clone(),
             binary: binary.to_owned(),
         }
+    }
+
+    /// Returns where its user's files are.
+    pub(super) fn home(&self) -> PathBuf {
+        self.folder.join(&self.name).join("home")
     }
 
     /// Returns a command that sees the round's folder, and nothing of this machine's user but the search path.
@@ -55,7 +63,9 @@ impl Place {
             .stdin(Stdio::null())
             .process_group(0);
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.env("HOME", self.folder.join("home")).env("LC_ALL", "C");
+        command.env("HOME", self.home()).env("LC_ALL", "C").env(WHO, &self.name);
+        // An origin that fails is asked again at once.
+        command.env("PLANWRIGHT_DISPATCH_FETCH_RETRY_SLEEP", "0");
         command
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1");
@@ -90,76 +100,18 @@ impl Place {
             return Ok(output.stdout.trim_end().to_owned());
         }
         Err(Failure::new(format!(
-            "git {} failed: {}",
+            "git {} failed in {}: {}",
             arguments.join(" "),
+            self.name,
             output.stderr.trim()
         )))
     }
 
-    /// Makes the repository that each round copies: a few hundred files, packed, without a bundle.
-    pub(super) fn make_template(&self) -> Result<()> {
-        make_directory(&self.repository.join("files"))?;
-        make_directory(&self.folder.join("home"))?;
-        self.git(&["init", "--quiet", "--template=", "--initial-branch=main"])?;
-        for setting in ["gc.auto=0", "maintenance.auto=false", "core.fsync=none"] {
-            let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
-            self.git(&["config", "--local", key, value])?;
-        }
-        write(
-            &self.repository.join(".gitattributes"),
-            &format!("{FILTERED} filter=torture\n"),
-        )?;
-        for number in 0..FILES {
-            let text = format!("line of file {number}\n").repeat(40);
-            write(&self.repository.join(format!("files/{number}.txt")), &text)?;
-            if number % 60 == 59 {
-                self.git(&["add", "--all"])?;
-                self.git(&["commit", "--quiet", "-m", "chore: more files"])?;
-            }
-        }
-        self.git(&["repack", "-a", "-d", "--quiet"])?;
-        self.git(&["pack-refs", "--all"]).map(drop)
-    }
-
-    /// Makes the round's repository: a copy of the template with a signed bundle and the settings of this machine.
-    pub(super) fn make(&self, template: &Path, plan: &Plan, worker: &Worker<'_>) -> Result<()> {
-        for folder in ["home", "live", "output"] {
-            make_directory(&self.folder.join(folder))?;
-        }
-        copy_tree(template, &self.repository)?;
-        let dependency = |task: usize| plan.dependency_text(task);
-        for (path, text) in bundle::files(SPEC, plan.tasks(), dependency)? {
-            write(&self.repository.join(path), &text)?;
-        }
-        write(&self.repository.join(".gitignore"), ".claude/planwright.local.yml\n")?;
-        self.git(&["add", "--all"])?;
-        self.git(&["commit", "--quiet", "-m", "docs: the signed bundle"])?;
-        let filter = format!(
-            "'{}' torture-filter '{}'",
-            worker.program.display(),
-            self.folder.display()
-        );
-        self.git(&["config", "--local", "filter.torture.smudge", &filter])?;
-        write(
-            &self.repository.join(".claude/planwright.local.yml"),
-            &self.settings(plan, worker)?,
-        )
-    }
-
-    fn settings(&self, plan: &Plan, worker: &Worker<'_>) -> Result<String> {
-        let words = [
-            worker.program.display().to_string(),
-            "torture-worker".to_owned(),
-            self.folder.display().to_string(),
-            worker.seed.to_string(),
-            worker.round.to_string(),
-        ];
-        let list = serde_json::to_string(&words).context(|| "cannot name the worker".to_owned())?;
-        Ok(format!(
-            "dispatch_backend: command\ncommand_backend: {list}\nbase_branch: main\nmax_parallel_units: {}\n\
-             watch_interval_seconds: 1\n",
-            plan.cap
-        ))
+    /// Returns the commit that a ref of it leads to, if there is one.
+    pub(super) fn tip(&self, reference: &str) -> Result<Option<String>> {
+        let output = self.run_git(None, &["rev-parse", "--quiet", "--verify", reference])?;
+        let tip = output.stdout.trim();
+        Ok((output.end == End::Exit(0) && !tip.is_empty()).then(|| tip.to_owned()))
     }
 
     /// Returns the branch of a unit.
@@ -167,61 +119,14 @@ impl Place {
         format!("planwright/{SPEC}/task-{unit}")
     }
 
-    /// Returns the commit that main is at.
+    /// Returns the commit that its main is at.
     pub(super) fn main(&self) -> Result<String> {
         self.git(&["rev-parse", "--verify", "refs/heads/main"])
     }
-}
 
-/// Which worker a round's units get.
-pub(super) struct Worker<'a> {
-    /// This program.
-    pub(super) program: &'a Path,
-    pub(super) seed: u64,
-    pub(super) round: u64,
-}
-
-/// The random shape of a round.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Plan {
-    /// For each task, the tasks that it depends on; task 1 comes first.
-    pub(super) dependencies: Vec<Vec<usize>>,
-    /// `max_parallel_units`.
-    pub(super) cap: u64,
-}
-
-impl Plan {
-    /// Returns a plan of 3 to 6 tasks, each of which depends on up to two earlier ones.
-    pub(super) fn random(random: &mut Random) -> Self {
-        let tasks = random.between(3, 6);
-        let dependencies = (0..tasks).map(|earlier| {
-            let mut needs: Vec<usize> = (0..random.below(3))
-                .filter(|_| earlier > 0)
-                .filter_map(|_| usize::try_from(random.between(1, earlier)).ok())
-                .collect();
-            needs.sort_unstable();
-            needs.dedup();
-            needs
-        });
-        Self {
-            dependencies: dependencies.collect(),
-            cap: random.between(1, 6),
-        }
-    }
-
-    /// Returns how many tasks there are.
-    pub(super) fn tasks(&self) -> usize {
-        self.dependencies.len()
-    }
-
-    fn dependency_text(&self, task: usize) -> String {
-        let needs = task.checked_sub(1).and_then(|index| self.dependencies.get(index));
-        let needs: Vec<String> = needs.into_iter().flatten().map(ToString::to_string).collect();
-        if needs.is_empty() {
-            "none".to_owned()
-        } else {
-            needs.join(", ")
-        }
+    /// Returns the advisory lock of the bundle.
+    pub(super) fn lock(&self) -> PathBuf {
+        self.repository.join("specs").join(SPEC).join(".orchestrate.lock")
     }
 }
 
@@ -238,7 +143,8 @@ pub(super) fn make_directory(path: &Path) -> Result<()> {
     fs::create_dir_all(path).context(|| format!("cannot make {}", path.display()))
 }
 
-fn copy_tree(from: &Path, to: &Path) -> Result<()> {
+/// Copies a folder and everything in it.
+pub(super) fn copy_tree(from: &Path, to: &Path) -> Result<()> {
     let operation = || format!("cannot copy {}", from.display());
     make_directory(to)?;
     for entry in fs::read_dir(from).context(operation)? {
@@ -251,24 +157,4 @@ fn copy_tree(from: &Path, to: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn plans_have_the_promised_shape() {
-        for round in 0..200 {
-            let plan = Plan::random(&mut Random::new(3, &[round]));
-            assert!(
-                (3..=6).contains(&plan.tasks()) && (1..=6).contains(&plan.cap),
-                "{plan:?}"
-            );
-            for (index, needs) in plan.dependencies.iter().enumerate() {
-                assert!(needs.iter().all(|need| (1..=index).contains(need)), "{plan:?}");
-            }
-            assert_eq!(plan.dependency_text(1), "none");
-        }
-    }
 }

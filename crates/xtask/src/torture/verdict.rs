@@ -4,12 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::journal::Event;
+use super::pushes;
 
 /// What the repository looks like at the end of a round, beside the journal.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Facts {
-    /// Every commit that some ref still leads to.
+    /// Every commit that some ref still leads to, at origin or in a clone.
     pub(super) reachable: BTreeSet<String>,
+    /// Every commit of main.
+    pub(super) main: BTreeSet<String>,
+    /// Every commit that a ref of origin leads to.
+    pub(super) at_origin: BTreeSet<String>,
     /// What each unit depends on.
     pub(super) dependencies: BTreeMap<String, Vec<String>>,
     /// Each unit that has not landed, with what was said of it last.
@@ -54,6 +59,7 @@ pub(super) fn judge(events: &[Event], facts: &Facts) -> Vec<Violation> {
         reading.take(event);
     }
     let Reading { mut violations, .. } = reading;
+    violations.extend(pushes::judge(events, facts).into_iter().map(Violation::Other));
     violations.extend(facts.stuck.iter().cloned().map(Violation::Stuck));
     violations.extend(facts.other.iter().cloned().map(Violation::Other));
     violations
@@ -65,7 +71,10 @@ struct Unit {
     commits: usize,
     landing: bool,
     landed: bool,
+    /// The branch and the worktree of its workers.
     place: Option<(String, String)>,
+    /// The checkouts in which commits of it were made, and from which it was landed.
+    places: BTreeSet<String>,
 }
 
 struct Reading<'a> {
@@ -107,16 +116,26 @@ impl Reading<'_> {
                     self.violations.push(Violation::Other(what));
                 }
             }
-            Event::Committed { unit, commit } => {
+            Event::Committed { unit, commit, place } => {
                 self.unit(unit).commits += 1;
+                self.judge_place(unit, place);
                 if !self.facts.reachable.contains(commit) {
                     self.violations
                         .push(Violation::LostCommit(format!("{commit} of unit {unit}")));
                 }
             }
-            Event::Landing { unit } => self.unit(unit).landing = true,
+            Event::Landing { unit, place } => {
+                self.unit(unit).landing = true;
+                self.judge_place(unit, place);
+            }
             Event::Landed { unit } => self.unit(unit).landed = true,
-            Event::Dispatched { .. } | Event::Ended { .. } | Event::Killed { .. } | Event::Helped { .. } => {}
+            // Whoever had it is gone for good; if there is work of it, it must not begin again all the same.
+            Event::Cleared { unit } => self.unit(unit).place = None,
+            Event::Dispatched { .. }
+            | Event::Ended { .. }
+            | Event::Killed { .. }
+            | Event::Helped { .. }
+            | Event::Pushed { .. } => {}
         }
     }
 
@@ -126,6 +145,15 @@ impl Reading<'_> {
 
     fn double(&mut self, what: String) {
         self.violations.push(Violation::DoubleDispatch(what));
+    }
+
+    fn judge_place(&mut self, unit: &str, place: &str) {
+        let places = &mut self.unit(unit).places;
+        if places.insert(place.to_owned()) && places.len() > 1 {
+            let places: Vec<&str> = places.iter().map(String::as_str).collect();
+            let what = format!("unit {unit} has work in {}", places.join(" and "));
+            self.double(what);
+        }
     }
 
     fn judge_attempt(&mut self, unit: &str, attempt: &str, pid: u32) {
@@ -195,11 +223,15 @@ mod tests {
         Event::Committed {
             unit: unit.to_owned(),
             commit: commit.to_owned(),
+            place: "host-0".to_owned(),
         }
     }
 
     fn landing(unit: &str) -> Event {
-        Event::Landing { unit: unit.to_owned() }
+        Event::Landing {
+            unit: unit.to_owned(),
+            place: "host-0".to_owned(),
+        }
     }
 
     fn landed(unit: &str) -> Event {
@@ -257,6 +289,48 @@ mod tests {
             landed("2"),
         ];
         assert_eq!(counts(&events, &facts()), [0, 0, 0, 0]);
+    }
+
+    /// Verifies REQ-H1.2.
+    #[test]
+    fn a_worker_on_another_host_is_a_double_dispatch_unless_the_first_tower_is_gone_for_good() {
+        let on = |host: &str, attempt: &str| {
+            let mut event = started("1", attempt);
+            if let Event::Started { worktree, .. } = &mut event {
+                *worktree = format!("/round/{host}/x-task-1");
+            }
+            event
+        };
+        let cleared = Event::Cleared { unit: "1".to_owned() };
+        let (first, second) = (on("host-0", "a"), on("host-1", "b"));
+        assert_eq!(counts(&[first.clone(), second.clone()], &facts()), [1, 0, 0, 0]);
+        assert_eq!(
+            counts(&[first.clone(), cleared.clone(), second.clone()], &facts()),
+            [0, 0, 0, 0]
+        );
+        assert_eq!(
+            counts(&[first, committed("1", "c1"), cleared, second], &facts()),
+            [1, 0, 0, 0],
+            "there is work of the first one"
+        );
+    }
+
+    /// Verifies REQ-H1.2.
+    #[test]
+    fn work_on_one_unit_in_two_clones_is_a_double_dispatch() {
+        let mut elsewhere = committed("1", "c2");
+        if let Event::Committed { place, .. } = &mut elsewhere {
+            "host-1".clone_into(place);
+        }
+        assert_eq!(
+            counts(&[started("1", "a"), committed("1", "c1"), elsewhere], &facts()),
+            [1, 0, 0, 0]
+        );
+        let mut landed_from_elsewhere = landing("1");
+        if let Event::Landing { place, .. } = &mut landed_from_elsewhere {
+            "peers".clone_into(place);
+        }
+        assert_eq!(counts(&[landing("1"), landed_from_elsewhere], &facts()), [1, 0, 0, 0]);
     }
 
     /// Verifies REQ-H1.2.

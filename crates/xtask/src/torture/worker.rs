@@ -30,6 +30,9 @@ pub(crate) struct WorkerArguments {
     /// Only stay in the worktree until the round's gate opens: a process that a worker left behind.
     #[arg(long)]
     straggler: bool,
+    /// The attempt, where a tower of the reference's kind started it: such a worker has no lease.
+    #[arg(long)]
+    peer: Option<String>,
 }
 
 /// Pass a file through, or kill everything that checks it out.
@@ -83,15 +86,20 @@ pub(crate) fn work(arguments: &WorkerArguments) -> Result<bool> {
     }
     let worker = Worker::begin(arguments)?;
     let script = Script::of(arguments, &worker.unit, worker.earlier);
+    let has_origin = git(&["config", "remote.origin.url"]).is_ok();
     for part in 0..script.parts {
         worker.misbehave(&script, Moment::Before(part))?;
         worker.edit(part)?;
         worker.misbehave(&script, Moment::Edited(part))?;
-        worker.commit(part, part + 1 == script.parts)?;
+        worker.commit(part, part + 1 == script.parts && !script.forgets)?;
     }
     worker.misbehave(&script, Moment::Before(script.parts))?;
     if script.leaves_files {
         worker.edit(script.parts)?;
+    }
+    if script.pushes && has_origin {
+        // Origin may fail; whoever lands the branch finds it where it was made.
+        drop(git(&["push", "--quiet", "origin", "HEAD"]));
     }
     worker.journal.add(&Event::Ended {
         unit: worker.unit.clone(),
@@ -119,6 +127,10 @@ struct Script {
     leaves_process: Option<Moment>,
     leaves_files: bool,
     fails: bool,
+    /// Whether no commit says which unit it is of.
+    forgets: bool,
+    /// Whether it pushes its branch where there is an origin.
+    pushes: bool,
 }
 
 impl Script {
@@ -143,6 +155,8 @@ impl Script {
             leaves_process: sometimes(10),
             leaves_files: sometimes(8).is_some(),
             fails: sometimes(10).is_some(),
+            forgets: random.percent(12),
+            pushes: random.percent(40),
         }
     }
 }
@@ -161,6 +175,8 @@ struct Worker {
     unit: String,
     pid: u32,
     runner: Option<u32>,
+    /// The checkout that the worktree belongs to.
+    place: String,
     /// How many workers of the unit there were before.
     earlier: u64,
     /// Locked as long as this worker lives.
@@ -177,11 +193,19 @@ impl Worker {
         let journal = Journal::of(&folder);
         let started = |event: &&Event| matches!(event, Event::Started { unit: other, .. } if *other == unit);
         let earlier = journal.read()?.iter().filter(started).count();
-        let lease = lease()?;
+        let lease = match &arguments.peer {
+            Some(attempt) => Some(Lease {
+                pid: 0,
+                attempt: attempt.clone(),
+            }),
+            None => lease()?,
+        };
+        let worktree = git(&["rev-parse", "--show-toplevel"])?;
         let worker = Self {
             spec: variable("ORCHESTRATE_SPEC")?,
             pid: std::process::id(),
             runner: lease.as_ref().map(|lease| lease.pid),
+            place: place_of(&folder, &worktree),
             earlier: u64::try_from(earlier).unwrap_or(u64::MAX),
             _live: live,
             unit,
@@ -193,13 +217,15 @@ impl Worker {
             .take(3)
             .map(str::to_owned)
             .collect();
-        let ahead = git(&["rev-list", "--count", "refs/heads/main..HEAD"])?;
+        // A clone's own main may be older than what a branch starts at.
+        let known = ["refs/heads/main", "--glob=refs/remotes/origin/mai[n]"];
+        let ahead = git(&[&["rev-list", "--count", "HEAD", "--not"], &known[..]].concat())?;
         worker.journal.add(&Event::Started {
             unit: worker.unit.clone(),
             attempt: lease.map(|lease| lease.attempt).unwrap_or_default(),
             pid: worker.pid,
             branch: git(&["symbolic-ref", "--short", "HEAD"])?,
-            worktree: git(&["rev-parse", "--show-toplevel"])?,
+            worktree,
             alone,
             ahead: ahead.parse().context(|| "cannot count own commits".to_owned())?,
             unclean,
@@ -226,6 +252,7 @@ impl Worker {
         self.journal.add(&Event::Committed {
             unit: self.unit.clone(),
             commit,
+            place: self.place.clone(),
         })
     }
 
@@ -278,6 +305,14 @@ impl Worker {
         })?;
         kill_process(pid, Signal::KILL).context(|| format!("cannot kill {what}"))
     }
+}
+
+/// Returns the name of the checkout in a round's folder that a worktree belongs to.
+fn place_of(folder: &Path, worktree: &str) -> String {
+    let below = Path::new(worktree).strip_prefix(folder).ok();
+    let name = below.and_then(|below| below.components().next());
+    name.map(|name| name.as_os_str().to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 /// Waits until the round's gate is open. It is closed while the driver holds its lock.
