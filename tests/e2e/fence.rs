@@ -108,6 +108,62 @@ fn a_fence_goes_when_its_unit_has_landed_at_origin_and_not_before() {
     assert!(!fences(&sandbox).contains(&FENCE.to_owned()));
 }
 
+/// What only the branch of one clone tells, the others do not see: without the fence they would begin the task again.
+/// Verifies REQ-D2.1.
+#[test]
+fn a_landing_that_other_clones_cannot_see_keeps_its_fence() {
+    let (sandbox, clone) = two_clones(PROGRAM);
+    sandbox.act_commit("1", "feat: one");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+    let _ = sandbox.git(&["merge", "--quiet", "--ff-only", "planwright/alpha/task-1"]);
+    let _ = sandbox.git(&["push", "--quiet", "origin", "main"]);
+    let told = "git commit --allow-empty -m \"chore: task 1 has landed\" -m \"Planwright-Task: alpha/1\"";
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says(told);
+    assert!(fences(&sandbox).contains(&FENCE.to_owned()));
+    let _ = sandbox
+        .orchestrate_in(&clone, &["alpha"])
+        .exits(0)
+        .says("dispatched alpha task 3");
+
+    let _ = sandbox.commit_all("chore: task 1 has landed\n\nPlanwright-Task: alpha/1");
+    let _ = sandbox.git(&["push", "--quiet", "origin", "main"]);
+    let _ = sandbox.orchestrate_in(&clone, &["alpha"]).exits(0);
+    assert!(!fences(&sandbox).contains(&FENCE.to_owned()));
+}
+
+/// Verifies REQ-C1.7.
+#[test]
+fn an_empty_branch_that_was_pushed_is_no_work_to_the_clone_that_made_it() {
+    let (sandbox, clone) = two_clones(PROGRAM);
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+    let _ = sandbox.git(&["push", "--quiet", "origin", "planwright/alpha/task-1"]);
+    let _ = sandbox.git(&["fetch", "--quiet", "origin"]);
+    let _ = sandbox.git_in(&clone, &["fetch", "--quiet", "origin"]);
+    let state = |directory: &Utf8Path| {
+        let why = sandbox.orchestrate_in(directory, &["why", "alpha", "1"]).exits(0);
+        why.text().lines().next().unwrap_or_default().to_owned()
+    };
+    assert!(
+        state(&sandbox.repository()).contains("its worker ended"),
+        "{}",
+        state(&sandbox.repository())
+    );
+    assert!(state(&clone).contains("unknown"), "{}", state(&clone));
+    // Nor does a branch that somebody makes of it say where it started.
+    let _ = sandbox.git_in(
+        &clone,
+        &[
+            "branch",
+            "--quiet",
+            "planwright/alpha/task-1",
+            "origin/planwright/alpha/task-1",
+        ],
+    );
+    assert!(state(&clone).contains("unknown"), "{}", state(&clone));
+}
+
 /// Verifies REQ-D2.1.
 #[test]
 fn an_origin_that_has_moved_since_it_was_fetched_is_fetched_again() {

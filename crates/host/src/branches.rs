@@ -9,11 +9,12 @@ use orchestrate_core::identifier::{CommitId, SpecId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::world::Branches;
 
-use crate::git::commit_id;
+use crate::git::{commit_id, oid};
 use crate::git_error::why;
 use crate::history::{self, Ahead, Commits, Memory};
 use crate::obstacle::{self, Obstacles};
 use crate::own;
+use crate::reflog;
 use crate::repository;
 
 /// Returns the bundle's task branches, here and at origin.
@@ -78,7 +79,7 @@ fn collect(
             };
             let own = match side {
                 BranchSide::Local => own::commits(repository, (&name, tip), starts.get(&unit.unit), base),
-                BranchSide::Remote => Observed::Absent(Why::new("a remote branch does not say where it started")),
+                BranchSide::Remote => own_at_remote(repository, tip, (&unit, branches.by_unit.get(&unit.unit)))?,
             };
             let ahead = match ahead.count(history::id(tip)?) {
                 Ok(ahead) => ahead,
@@ -106,6 +107,34 @@ fn collect(
         }
     }
     Ok(branches)
+}
+
+/// Returns the commits that a remote branch has of its own, where a branch that a dispatch of this clone made holds all
+/// that it has: the unit had not landed then. A branch that somebody made of the remote one tells nothing, and else
+/// nothing tells where it started.
+fn own_at_remote(
+    repository: &Repository,
+    tip: Oid,
+    (unit, here): (&UnitName, Option<&Vec<BranchFacts>>),
+) -> Result<Observed<Vec<CommitId>>, git2::Error> {
+    for facts in here.into_iter().flatten() {
+        let holds = |by: Oid, what: Oid| Ok::<_, git2::Error>(by == what || repository.graph_descendant_of(by, what)?);
+        if let (BranchSide::Local, Observed::Known(own)) = (facts.side, &facts.own)
+            && holds(oid(&facts.tip)?, tip)?
+            && reflog::is_made_by_dispatch(repository, &unit.reference())?
+        {
+            let mut shared = Vec::new();
+            for commit in own {
+                if holds(tip, oid(commit)?)? {
+                    shared.push(commit.clone());
+                }
+            }
+            return Ok(Observed::Known(shared));
+        }
+    }
+    Ok(Observed::Absent(Why::new(
+        "a remote branch does not say where it started",
+    )))
 }
 
 /// Returns the commit that a ref leads to.

@@ -15,6 +15,7 @@ use crate::history::{self, Memory};
 use crate::obstacle;
 use crate::promised;
 use crate::reference_lock;
+use crate::reflog;
 use crate::repository;
 
 pub(crate) fn commit_id(oid: Oid) -> Result<CommitId, git2::Error> {
@@ -144,7 +145,7 @@ fn is_missing_path(repository: &Repository, commit: Oid, path: &str) -> bool {
 
 /// Creates the unit's branch; loses when one is there.
 pub(crate) fn create_branch(repository: &Repository, name: &UnitName, at: &CommitId) -> Result<Race, Fault> {
-    let reason = format!("branch: Created from {at}");
+    let reason = reflog::created(at);
     set_branch(repository, name, at, || {
         repository
             .reference(&name.reference(), oid(at)?, false, &reason)

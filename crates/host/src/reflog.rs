@@ -2,6 +2,9 @@
 //!
 //! Only what is known to make a commit counts as one. A message that git does not write says nothing.
 
+use git2::Repository;
+use orchestrate_core::identifier::CommitId;
+
 /// How a branch came to where an entry says it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry<'a> {
@@ -13,6 +16,34 @@ pub(crate) enum Entry<'a> {
     RebasedOnto(&'a str),
     /// It cannot be told.
     Other,
+}
+
+/// How the first entry of a branch that a dispatch made ends.
+const BY_DISPATCH: &str = " (orchestrate: a unit is dispatched)";
+
+/// Returns the message of the first entry of a branch that a dispatch makes at a commit.
+pub(crate) fn created(at: &CommitId) -> String {
+    format!("branch: Created from {at}{BY_DISPATCH}")
+}
+
+/// Returns whether a dispatch made the branch, as its reflog tells.
+///
+/// # Errors
+/// When the reflog cannot be read.
+pub(crate) fn is_made_by_dispatch(repository: &Repository, reference: &str) -> Result<bool, git2::Error> {
+    // Reading a reflog that is not there would make an empty one.
+    if !repository.reference_has_log(reference)? {
+        return Ok(false);
+    }
+    let reflog = repository.reflog(reference)?;
+    let first = reflog.iter().last();
+    Ok(first
+        .and_then(|entry| {
+            entry
+                .message_bytes()
+                .map(|message| message.ends_with(BY_DISPATCH.as_bytes()))
+        })
+        .unwrap_or(false))
 }
 
 /// Reads the message of an entry, as git and libgit2 write it.
@@ -45,6 +76,7 @@ mod tests {
     fn what_git_writes() {
         let onto = "0123456789012345678901234567890123456789";
         let finish = format!("rebase (finish): refs/heads/planwright/a/task-1 onto {onto}");
+        let created = created(&CommitId::parse(onto).expect("commit"));
         let cases = [
             ("commit: feat: x", Entry::Commit),
             ("commit (initial): x", Entry::Commit),
@@ -59,6 +91,7 @@ mod tests {
             ("pull --ff-only: Fast-forward", Entry::Move),
             ("pull: Merge made by the 'ort' strategy.", Entry::Commit),
             ("branch: Created from main", Entry::Move),
+            (created.as_str(), Entry::Move),
             ("reset: moving to HEAD~1", Entry::Move),
             (finish.as_str(), Entry::RebasedOnto(onto)),
             ("fetch . main:task: fast-forward", Entry::Other),

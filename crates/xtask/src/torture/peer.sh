@@ -55,7 +55,9 @@ rmdir "$lock"
   cd "$tree" || exit 1
   ORCHESTRATE_SPEC=$spec ORCHESTRATE_UNIT=$unit exec "$@" --peer "peer-$$"
 )
-git push --quiet origin "$branch" 2>/dev/null
+if [ "$(git rev-parse "refs/heads/$branch")" != "$tip" ]; then
+  git push --quiet origin "$branch" 2>/dev/null
+fi
 fetch || exit 0
 if has_landed "$unit"; then git push --quiet origin ":$fence" 2>/dev/null; fi
 exit 0

@@ -97,7 +97,8 @@ pub(crate) fn work(arguments: &WorkerArguments) -> Result<bool> {
     if script.leaves_files {
         worker.edit(script.parts)?;
     }
-    if script.pushes && has_origin {
+    // The reference hands over work only.
+    if script.pushes && has_origin && (script.parts > 0 || arguments.peer.is_none()) {
         // Origin may fail; whoever lands the branch finds it where it was made.
         drop(git(&["push", "--quiet", "origin", "HEAD"]));
     }
