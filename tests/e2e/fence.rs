@@ -132,7 +132,7 @@ fn a_landing_that_other_clones_cannot_see_keeps_its_fence() {
     assert!(!fences(&sandbox).contains(&FENCE.to_owned()));
 }
 
-/// Verifies REQ-C1.7.
+/// Verifies REQ-C1.3.
 #[test]
 fn an_empty_branch_that_was_pushed_is_no_work_to_the_clone_that_made_it() {
     let (sandbox, clone) = two_clones(PROGRAM);

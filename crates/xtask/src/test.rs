@@ -9,8 +9,15 @@ use crate::failure::{Context, Failure, Result};
 use crate::report::{Outcome, Report};
 use crate::{check, process, tools, torture, workspace};
 
-/// The torture that belongs to every test run: long enough to reach each failpoint, short enough to be run each time.
-const TORTURE: &[&str] = &["torture", "--towers", "8", "--rounds", "10"];
+/// The torture that belongs to every test run, on one host and on several: long enough to reach each failpoint, short
+/// enough to be run each time.
+const TORTURE: &[(&str, &[&str])] = &[
+    ("torture", &["--towers", "8", "--rounds", "10"]),
+    (
+        "torture of several hosts",
+        &["--hosts", "3", "--towers", "8", "--rounds", "6"],
+    ),
+];
 
 /// Tells the end-to-end tests where the build with failpoints is; empty where there is none.
 const FAILPOINT_BINARY: &str = "ORCHESTRATE_FAILPOINT_BINARY";
@@ -49,7 +56,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     }
     let binary = match torture::build(&root) {
         Ok(binary) => {
-            report.record("torture", torture(&root, &binary));
+            for (name, arguments) in TORTURE {
+                report.record(name, torture(&root, arguments, &binary));
+            }
             binary
         }
         Err(failure) => {
@@ -72,9 +81,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 }
 
 /// Runs a few rounds of torture, in a process of its own: it takes over whatever its descendants leave behind.
-fn torture(root: &Path, binary: &Path) -> Result<Outcome> {
+fn torture(root: &Path, arguments: &[&str], binary: &Path) -> Result<Outcome> {
     let program = std::env::current_exe().context(|| "cannot tell this program's path".to_owned())?;
-    let mut arguments: Vec<OsString> = TORTURE.iter().map(Into::into).collect();
+    let mut arguments: Vec<OsString> = ["torture"].iter().chain(arguments).map(Into::into).collect();
     arguments.extend(["--binary".into(), binary.into()]);
     let captured = process::capture(root, program, &arguments)?;
     let lines: Vec<String> = captured

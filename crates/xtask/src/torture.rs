@@ -6,6 +6,7 @@
 
 mod facts;
 mod failpoints;
+mod jobs;
 mod journal;
 mod landing;
 mod numbers;
@@ -32,7 +33,7 @@ use crate::failure::{Context, Result};
 use crate::workspace;
 
 use failpoints::Schedule;
-use numbers::Numbers;
+use jobs::{Share, Sum};
 use place::Place;
 use processes::Processes;
 use round::{Round, Run};
@@ -66,6 +67,9 @@ pub(crate) struct Arguments {
     /// Only this round of the run, counted from 0.
     #[arg(long)]
     round: Option<u64>,
+    /// Processes that share the rounds.
+    #[arg(long, default_value_t = 1, conflicts_with = "round", value_parser = clap::value_parser!(u64).range(1..=64))]
+    jobs: u64,
     /// Use this binary, built with the feature failpoints; else one is built.
     #[arg(long)]
     binary: Option<PathBuf>,
@@ -75,6 +79,8 @@ pub(crate) struct Arguments {
     /// Keep the folders of rounds in which nothing went wrong, too.
     #[arg(long)]
     keep: bool,
+    #[command(flatten)]
+    share: Share,
 }
 
 /// Builds the binary that can be killed at named points.
@@ -101,11 +107,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let begin = Instant::now();
     let folder = tempfile::Builder::new().prefix("orchestrate-torture-").tempdir();
     let folder = folder.context(|| "cannot make a temporary folder".to_owned())?;
-    let outcome = run_rounds(arguments, folder.path(), &binary, &schedule);
-    if outcome.as_ref().map_or(true, |outcome| outcome.keep) {
-        println!("kept    {}", folder.keep().display());
+    let Sum { rounds, numbers } = if arguments.jobs > 1 && arguments.share.numbers().is_none() {
+        jobs::run(arguments, folder.path(), &binary, &schedule)?
+    } else {
+        let outcome = run_rounds(arguments, folder.path(), &binary, &schedule);
+        if outcome.as_ref().map_or(true, |outcome| outcome.keep) {
+            println!("kept    {}", folder.keep().display());
+        }
+        outcome?.sum
+    };
+    if let Some(path) = arguments.share.numbers() {
+        let is_good = numbers.is_good();
+        return jobs::write(path, &Sum { rounds, numbers }).map(|()| is_good);
     }
-    let Outcome { rounds, numbers, .. } = outcome?;
     println!("failpoints hit: {}", numbers.coverage(&names));
     println!("took    {:.0?}", begin.elapsed());
     let Schedule { seed, .. } = schedule;
@@ -119,8 +133,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 
 /// What a run came to.
 struct Outcome {
-    rounds: u64,
-    numbers: Numbers,
+    sum: Sum,
     /// Whether there is something to look at.
     keep: bool,
 }
@@ -146,17 +159,20 @@ fn run_rounds(arguments: &Arguments, folder: &Path, binary: &Path, schedule: &Sc
         },
     };
     let mut outcome = Outcome {
-        rounds: 0,
-        numbers: Numbers::default(),
+        sum: Sum::default(),
         keep: arguments.keep,
     };
-    for number in arguments.round.map_or(0..arguments.rounds, |round| round..round + 1) {
+    let numbers: Vec<u64> = match arguments.round {
+        Some(round) => vec![round],
+        None => arguments.share.of(arguments.rounds, arguments.jobs).collect(),
+    };
+    for number in numbers {
         let before = Instant::now();
         let round = run
             .round(number)
             .context(|| format!("round {number} of seed {}", schedule.seed))?;
-        outcome.rounds += 1;
-        outcome.numbers.add(&round);
+        outcome.sum.rounds += 1;
+        outcome.sum.numbers.add(&round);
         if arguments.verbose {
             println!("round   {number}: {} ({:.1?})", round.summary(), before.elapsed());
             for failure in &round.failures {

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use super::round::Round;
 use super::verdict::Violation;
 
 /// What all rounds came to.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Numbers {
     units: usize,
     dispatches: usize,
@@ -41,6 +43,23 @@ impl Numbers {
                 Violation::Stuck(_) => self.stuck += 1,
                 Violation::Other(_) => self.other += 1,
             }
+        }
+    }
+
+    /// Adds what other rounds came to.
+    pub(super) fn add_all(&mut self, other: &Self) {
+        self.units += other.units;
+        self.dispatches += other.dispatches;
+        self.workers += other.workers;
+        self.kills += other.kills;
+        self.double += other.double;
+        self.lost += other.lost;
+        self.stuck += other.stuck;
+        self.other += other.other;
+        self.helped += other.helped;
+        self.strands += other.strands;
+        for (name, count) in &other.hits {
+            *self.hits.entry(name.clone()).or_default() += count;
         }
     }
 
@@ -111,6 +130,15 @@ mod tests {
              other faults 0, held for a person 3, foreign strands 2"
         );
         assert!(numbers.is_good());
+        let mut twice = Numbers::default();
+        twice.add_all(&numbers);
+        twice.add_all(&numbers);
+        assert!(
+            twice
+                .to_string()
+                .starts_with("units 18, dispatches 18, workers 16, kills 14, ")
+        );
+        assert!(twice.to_string().ends_with("held for a person 6, foreign strands 4"));
         numbers.lost = 1;
         assert!(!numbers.is_good());
         let names = ["a", "b"].map(str::to_owned);

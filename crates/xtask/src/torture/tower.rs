@@ -151,7 +151,7 @@ impl Tower {
                 let said = documents.last().map_or_else(errors, describe);
                 toll.failures.push(said.trim().to_owned());
             }
-            other => toll
+            other @ (End::Exit(_) | End::Signal(_)) => toll
                 .faults
                 .push(format!("a tower ended with {other:?}: {}", errors().trim())),
         }
