@@ -36,7 +36,7 @@ pub(crate) fn is_made_by_dispatch(repository: &Repository, reference: &str) -> R
         return Ok(false);
     }
     let reflog = repository.reflog(reference)?;
-    let first = reflog.iter().last();
+    let first = reflog.iter().next_back();
     Ok(first
         .and_then(|entry| {
             entry

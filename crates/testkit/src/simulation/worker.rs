@@ -134,6 +134,7 @@ impl Universe {
             directory: WorktreeDirectory::Populated,
             changes: Vec::new(),
             lease: None,
+            half_retired: None,
         };
         let there = self.hosts[host].worktrees.entry(name.clone()).or_insert(worktree);
         there.complete = true;
