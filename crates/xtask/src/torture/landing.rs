@@ -99,6 +99,28 @@ impl<'a> Landings<'a> {
         self.publish()
     }
 
+    /// Removes a branch that was pushed before anything was committed on it, and of which no clone knows any more.
+    pub(super) fn remove_empty_branch(&self, unit: &str) -> Result<()> {
+        let has_work = |event: &Event| matches!(event, Event::Committed { unit: other, .. } if other == unit);
+        if self.scene.shared.is_none() || self.scene.journal.read()?.iter().any(has_work) {
+            return Ok(());
+        }
+        let mut person = self.scene.desk().clone();
+        "person".clone_into(&mut person.name);
+        let branch = format!(":refs/heads/{}", Place::branch(unit));
+        let removed = person.run_git(None, &["push", "--quiet", "origin", &branch])?;
+        if removed.end != End::Exit(0) {
+            return Ok(());
+        }
+        for place in self.scene.working_places() {
+            place.git(&["fetch", "--quiet", "--prune", "origin"])?;
+        }
+        self.scene.journal.add(&Event::Helped {
+            unit: unit.to_owned(),
+            act: "removed the branch that was pushed empty".to_owned(),
+        })
+    }
+
     fn publish(&mut self) -> Result<()> {
         if self.scene.shared.is_some() {
             self.scene.desk().git(&["push", "--quiet", "origin", "main"])?;

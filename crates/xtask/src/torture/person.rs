@@ -173,6 +173,8 @@ impl<'a> Person<'a> {
                     && done.insert(task.id.clone())
                 {
                     self.clear_strand(place, &task.id, reference)?;
+                } else if task.wants_branch_judged() && done.insert(task.id.clone()) {
+                    self.landings.remove_empty_branch(&task.id)?;
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! What origin was asked to change, and by whom. Pure: events and facts in, faults out.
 //!
 //! A fence is made once, never moved, and removed by whoever made it, when its unit has landed, or by a person. Main is
-//! a person's. No branch is moved back or removed.
+//! a person's. No branch is moved back, and none is removed but by a person while nothing was committed for its unit.
 
 use std::collections::BTreeSet;
 
@@ -26,12 +26,14 @@ struct Push<'a> {
 pub(super) fn judge(events: &[Event], facts: &Facts) -> Vec<String> {
     let mut landing = BTreeSet::new();
     let mut cleared = BTreeSet::new();
+    let mut worked = BTreeSet::new();
     let mut made: BTreeSet<(&str, &str, &str)> = BTreeSet::new();
     let mut faults = Vec::new();
     for event in events {
         match event {
             Event::Landing { unit, .. } => drop(landing.insert(unit.as_str())),
             Event::Cleared { unit } => drop(cleared.insert(unit.as_str())),
+            Event::Committed { unit, .. } => drop(worked.insert(unit.as_str())),
             Event::Pushed {
                 who,
                 reference,
@@ -59,13 +61,16 @@ pub(super) fn judge(events: &[Event], facts: &Facts) -> Vec<String> {
                         made.insert((who, reference, new));
                         None
                     }
+                    None if who == PERSON && is_absent(new) => {
+                        let is_empty = branch_unit(reference).is_some_and(|unit| !worked.contains(unit));
+                        (!is_empty).then_some("which removes work")
+                    }
                     None => of_branch(&push, facts),
                 };
                 faults.extend(fault.map(|fault| format!("{who} pushed {reference}, {fault}: from {old} to {new}")));
             }
             Event::Dispatched { .. }
             | Event::Started { .. }
-            | Event::Committed { .. }
             | Event::Ended { .. }
             | Event::Killed { .. }
             | Event::Landed { .. }
@@ -95,7 +100,7 @@ fn of_branch(push: &Push<'_>, facts: &Facts) -> Option<&'static str> {
             None
         };
     }
-    if !reference.starts_with(&format!("refs/heads/planwright/{SPEC}/task-")) {
+    if branch_unit(reference).is_none() {
         return Some("which nobody has to do with");
     }
     let is_kept = |commit: &str| is_absent(commit) || facts.at_origin.contains(commit);
@@ -105,6 +110,11 @@ fn of_branch(push: &Push<'_>, facts: &Facts) -> Option<&'static str> {
 /// Returns the unit of a fence.
 fn fenced(reference: &str) -> Option<&str> {
     reference.strip_prefix(&format!("refs/planwright-fence/{SPEC}/"))
+}
+
+/// Returns the unit of a task branch.
+fn branch_unit(reference: &str) -> Option<&str> {
+    reference.strip_prefix(&format!("refs/heads/planwright/{SPEC}/task-"))
 }
 
 fn is_absent(commit: &str) -> bool {
@@ -182,5 +192,13 @@ mod tests {
         assert_eq!(count(&[pushed("host-0", branch, "gone", "b2")]), 1);
         assert_eq!(count(&[pushed("host-0", branch, "b1", NONE)]), 1);
         assert_eq!(count(&[pushed("host-0", "refs/heads/other", NONE, "b1")]), 1);
+        let removed = pushed("person", branch, "b1", NONE);
+        assert_eq!(count(std::slice::from_ref(&removed)), 0, "it was pushed empty");
+        let committed = Event::Committed {
+            unit: "1".to_owned(),
+            commit: "b1".to_owned(),
+            place: "host-0".to_owned(),
+        };
+        assert_eq!(count(&[committed, removed]), 1);
     }
 }

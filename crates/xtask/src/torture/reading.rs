@@ -26,6 +26,12 @@ impl Task {
         self.detail.contains(NAMELESS).then_some(reference)
     }
 
+    /// Returns whether the person is told that a branch is work that has landed, or nothing.
+    pub(super) fn wants_branch_judged(&self) -> bool {
+        let hint = self.hint.as_deref().unwrap_or_default();
+        hint.contains("if its work never landed")
+    }
+
     /// Returns whether the person is told that a worktree of an earlier attempt is in the way.
     pub(super) fn wants_worktree_removed(&self) -> bool {
         self.detail.contains("if nothing in it is needed: git worktree remove ")
