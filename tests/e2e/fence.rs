@@ -128,7 +128,7 @@ fn a_landing_that_other_clones_cannot_see_keeps_its_fence() {
 
     let _ = sandbox.commit_all("chore: task 1 has landed\n\nPlanwright-Task: alpha/1");
     let _ = sandbox.git(&["push", "--quiet", "origin", "main"]);
-    let _ = sandbox.orchestrate_in(&clone, &["alpha"]).exits(0);
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0);
     assert!(!fences(&sandbox).contains(&FENCE.to_owned()));
 }
 
@@ -141,27 +141,25 @@ fn an_empty_branch_that_was_pushed_is_no_work_to_the_clone_that_made_it() {
     let _ = sandbox.git(&["push", "--quiet", "origin", "planwright/alpha/task-1"]);
     let _ = sandbox.git(&["fetch", "--quiet", "origin"]);
     let _ = sandbox.git_in(&clone, &["fetch", "--quiet", "origin"]);
-    let state = |directory: &Utf8Path| {
-        let why = sandbox.orchestrate_in(directory, &["why", "alpha", "1"]).exits(0);
-        why.text().lines().next().unwrap_or_default().to_owned()
+    let said = |directory: &Utf8Path| {
+        let why = sandbox.orchestrate_in(directory, &["why", "alpha", "1", "--format", "json"]);
+        why.exits(0).json()
     };
+    let here = said(&sandbox.repository());
+    assert_eq!(here["decided_by"], "dispatch marker", "{here}");
+    let there = said(&clone);
+    assert_eq!(there["state"], "unknown", "{there}");
     assert!(
-        state(&sandbox.repository()).contains("its worker ended"),
-        "{}",
-        state(&sandbox.repository())
+        there["hint"]
+            .as_str()
+            .is_some_and(|hint| hint.contains("git fetch --prune")),
+        "{there}"
     );
-    assert!(state(&clone).contains("unknown"), "{}", state(&clone));
     // Nor does a branch that somebody makes of it say where it started.
-    let _ = sandbox.git_in(
-        &clone,
-        &[
-            "branch",
-            "--quiet",
-            "planwright/alpha/task-1",
-            "origin/planwright/alpha/task-1",
-        ],
-    );
-    assert!(state(&clone).contains("unknown"), "{}", state(&clone));
+    let branch = ["planwright/alpha/task-1", "origin/planwright/alpha/task-1"];
+    let _ = sandbox.git_in(&clone, &[&["branch", "--quiet"], &branch[..]].concat());
+    let there = said(&clone);
+    assert_eq!(there["state"], "unknown", "{there}");
 }
 
 /// Verifies REQ-D2.1.

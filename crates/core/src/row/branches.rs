@@ -94,10 +94,15 @@ fn contained(unit: &Unit, facts: &BranchFacts, evidence: &Evidence, but: &str) -
         facts.tip.short(),
         evidence.base.name
     );
-    Answer::Unknown(
-        Why::new(reason)
-            .with_hint("delete the branch if its work never landed, or land a commit with the task's trailer"),
-    )
+    let hint = match facts.side {
+        BranchSide::Local => "delete the branch if its work never landed, or land a commit with the task's trailer",
+        // A fetch of ours removes no tracking branch, which may be the only trace of work.
+        BranchSide::Remote => {
+            "if its work never landed, delete the branch at the remote, then git fetch --prune in each clone; \
+             else land a commit with the task's trailer"
+        }
+    };
+    Answer::Unknown(Why::new(reason).with_hint(hint))
 }
 
 fn branch_of(unit: &Unit, evidence: &Evidence) -> String {
