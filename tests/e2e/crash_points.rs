@@ -19,6 +19,7 @@ enum Killed {
     Dispatch,
     Advance,
     Landing,
+    Retiring,
     Parking,
 }
 
@@ -103,6 +104,44 @@ const LANDING: &[Fact] = &[
     ("launch record's end", |sandbox| launch_record(sandbox).is_none()),
 ];
 
+/// How the worktree of a landed unit goes, in its order.
+const RETIRING: &[Fact] = &[
+    ("aside", |sandbox| {
+        !sandbox.path(".claude/worktrees/alpha-task-1").exists()
+    }),
+    ("looked at", |sandbox| {
+        !is_registered(sandbox) || sandbox.path(".git/worktrees/alpha-task-1/orchestrate.retired").exists()
+    }),
+    ("thrown away", |sandbox| {
+        !is_registered(sandbox) || !left(sandbox, "worktrees").is_empty()
+    }),
+    ("unregistering", |sandbox| !is_registered(sandbox)),
+    ("files' end", |sandbox| {
+        !is_registered(sandbox) && left(sandbox, "worktrees").is_empty()
+    }),
+    ("registration's end", |sandbox| {
+        !is_registered(sandbox) && left(sandbox, "registrations").is_empty()
+    }),
+];
+
+fn is_registered(sandbox: &Sandbox) -> bool {
+    sandbox.path(".git/worktrees/alpha-task-1").exists()
+}
+
+/// Returns what of retired worktrees, or of their registrations, has yet to be removed.
+fn left(sandbox: &Sandbox, of: &str) -> Vec<String> {
+    let (directory, prefix) = match of {
+        "worktrees" => (".claude/worktrees", ".orchestrate-left-"),
+        "registrations" => (".git/orchestrate/retired", ""),
+        other => panic!("nothing is left of {other}"),
+    };
+    let Ok(entries) = fs::read_dir(sandbox.path(directory)) else {
+        return Vec::new();
+    };
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("ASCII"));
+    names.filter(|name| name.starts_with(prefix)).collect()
+}
+
 const PARKING: &[Fact] = &[("bullet", |sandbox| bullets(sandbox) == 1)];
 
 fn is_fenced(sandbox: &Sandbox) -> bool {
@@ -124,6 +163,7 @@ impl Killed {
             "a dispatch" => Self::Dispatch,
             "a dispatch after base moved" => Self::Advance,
             "a step after a landing" => Self::Landing,
+            "a step that retires" => Self::Retiring,
             "a step that parks" => Self::Parking,
             other => panic!("the page names another step: {other}"),
         }
@@ -134,6 +174,7 @@ impl Killed {
             Self::Dispatch => DISPATCH,
             Self::Advance => ADVANCE,
             Self::Landing => LANDING,
+            Self::Retiring => RETIRING,
             Self::Parking => PARKING,
         }
     }
@@ -149,7 +190,7 @@ impl Killed {
                 let _ = sandbox.commit_all("base moves");
                 let _ = sandbox.git(&["push", "--quiet", "origin", "main"]);
             }
-            Self::Landing => {
+            Self::Landing | Self::Retiring => {
                 sandbox.act_commit("1", "work\n\nPlanwright-Task: alpha/1\n");
                 let _ = sandbox.orchestrate(&["alpha"]).exits(0);
                 sandbox.wait_for_worker("alpha", "1");
@@ -305,6 +346,12 @@ fn converges(sandbox: &Sandbox, killed: Killed, what: &str) {
             assert!(durable(sandbox, LANDING, what) >= LANDING.len() - 1, "{what}");
             assert!(state_of(sandbox, "1").starts_with("landed"), "{what}");
         }
+        Killed::Retiring => {
+            assert_eq!(durable(sandbox, RETIRING, what), RETIRING.len(), "{what}");
+            assert!(state_of(sandbox, "1").starts_with("landed"), "{what}");
+            let worktrees = sandbox.git(&["worktree", "list", "--porcelain"]);
+            assert_eq!(worktrees.matches("worktree ").count(), 1, "{what}: {worktrees}");
+        }
         Killed::Parking => {
             assert_eq!(bullets(sandbox), 1, "{what}");
             let text = fs::read_to_string(sandbox.path(".claude/worktrees/alpha-task-1/new.txt"));
@@ -431,7 +478,17 @@ fn a_dispatch_after_base_moved_that_is_killed() {
 /// Verifies REQ-A1.11.
 #[test]
 fn a_step_after_a_landing_that_is_killed() {
-    kill_everywhere(Killed::Landing, |_| true);
+    kill_everywhere(Killed::Landing, |point| !retires(point));
+}
+
+fn retires(point: &str) -> bool {
+    point.starts_with("retire-worktree.") || point.starts_with("clear-retired.")
+}
+
+/// Verifies REQ-A1.11.
+#[test]
+fn a_step_that_retires_a_worktree_and_is_killed() {
+    kill_everywhere(Killed::Retiring, retires);
 }
 
 /// Verifies REQ-A1.11.

@@ -243,13 +243,15 @@ pub(crate) fn clear(repository: &Repository) -> Result<(), Fault> {
     for name in entries(layout, &layout.worktrees())? {
         let path = layout.worktrees().join(&name);
         if name.starts_with(LEFT) {
-            note(throw_away(&path, "clear-retired.half"));
+            reach("clear-retired.half");
+            note(throw_away(&path));
         } else if let Some(of) = name.strip_prefix(LEAVING) {
             note(undo(repository, &path, of));
         }
     }
     for name in entries(layout, &retired(layout))? {
-        note(throw_away(&retired(layout).join(name), "clear-retired.registration"));
+        reach("clear-retired.registration");
+        note(throw_away(&retired(layout).join(name)));
     }
     reach("clear-retired.after");
     first
@@ -274,8 +276,7 @@ fn entries(layout: &Layout, directory: &Utf8Path) -> Result<Vec<String>, Fault> 
 }
 
 /// Throws away a directory that was looked at before it got its name. Another tower may be at it too.
-fn throw_away(path: &Utf8Path, half: &str) -> Result<(), Fault> {
-    reach(half);
+fn throw_away(path: &Utf8Path) -> Result<(), Fault> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(disk_fault(format!("cannot throw away {path}"), &error))

@@ -237,12 +237,10 @@ pub(crate) fn record_unlaunched(
     let NoDispatch::Halt(reasons) = &reason else {
         return Err(reason);
     };
-    let is_of_all = reasons.iter().all(HaltReason::is_of_every_unit);
-    let entry = match (is_of_all, reasons.iter().all(HaltReason::is_of_a_unit)) {
-        (true, _) => entry_of_every_unit,
-        (false, true) => entry,
-        (false, false) => return Err(reason),
-    };
+    // A runner that refused to start says what may pass: a disk that was full, a lease that was held.
+    if !reasons.iter().all(HaltReason::is_of_a_unit) {
+        return Err(reason);
+    }
     let tasks = record.unit.tasks();
     let entries: Vec<Entry> = tasks
         .map(|task| entry(request, &record.unit, task, reasons.clone()))
@@ -256,9 +254,6 @@ pub(crate) fn record_unlaunched(
             return Ok(None);
         }
         let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
-        if is_of_all && is_recorded(&bundle.graph()) {
-            return Ok(None);
-        }
         let mut edited = Edited::unchanged(bundle.spec.clone(), bundle.version, &texts);
         let _ = park_all(&mut edited, entries);
         if edited.is_unchanged() {

@@ -128,7 +128,7 @@ fn every_flaw_is_convicted() {
         (Flaw::TakesTheFenceAway, &fenced, &[Law::OneWorker]),
         (Flaw::AdoptsThePeersFence, &fenced, &[Law::OneWorker]),
         (Flaw::ForgetsItsFence, &fenced, &[Law::Convergence]),
-        (Flaw::NoLookAtOriginAgain, &fenced, &[Law::OneWorker]),
+        (Flaw::NoLookAtOriginAgain, &fenced, &[Law::Order, Law::OneWorker]),
         (Flaw::UnknownOriginHasNotMoved, &fenced, &[Law::Unknown]),
         (Flaw::CollectsBeforeOriginHasIt, &fenced, &[Law::OneWorker]),
         (Flaw::RetiresTheUnlanded, &standard, &[Law::Work]),
