@@ -136,9 +136,17 @@ impl Universe {
     }
 
     fn judge_record(&mut self, tower: usize, name: &UnitName, bytes: &[u8]) {
+        let parsed = DispatchRecord::parse(bytes);
+        // An earlier attempt's record that is put back claims the unit for whoever may work on it: it starts nothing, and
+        // what could not be read is the reason for it.
+        let is_put_back =
+            |record: &DispatchRecord| self.minds.iter().any(|mind| mind.attempts.contains(&record.attempt));
+        if parsed.as_ref().is_ok_and(is_put_back) && self.minds[tower].holds_or_was_robbed() {
+            return;
+        }
         self.judge_durable(tower, name, "writes the record");
         self.judge_fence(tower, name, "writes the record");
-        let Ok(record) = DispatchRecord::parse(bytes) else {
+        let Ok(record) = parsed else {
             return;
         };
         self.judge_gate(tower, &record.start, true, "records a dispatch");
