@@ -61,19 +61,7 @@ pub fn path(git_directory: &Utf8Path) -> Utf8PathBuf {
 /// When the file cannot be opened or locked for another reason, or probers do not go away.
 pub fn take(path: &Utf8Path) -> Result<Option<LeaseHold>, Fault> {
     let fault = |cause: String| Fault::new(format!("cannot take the worker lease {path}"), cause);
-    let file = File::options()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(open_flags(OFlags::NOFOLLOW | OFlags::NONBLOCK))
-        .open(path)
-        .map_err(|error| fault(error.to_string()))?;
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Err(fault("it is not a regular file".to_owned()).with_hint(format!("look at {path} and move it away")));
-    }
-    let mut lock = RwLock::new(file);
+    let mut lock = RwLock::new(open(path, &fault)?);
     let deadline = Instant::now() + PATIENCE;
     loop {
         match lock.try_write() {
@@ -109,6 +97,24 @@ pub fn take(path: &Utf8Path) -> Result<Option<LeaseHold>, Fault> {
     }))
 }
 
+/// Opens the lease's file, made where it is not there; never what a link leads to.
+fn open(path: &Utf8Path, fault: &impl Fn(String) -> Fault) -> Result<File, Fault> {
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(open_flags(OFlags::NOFOLLOW | OFlags::NONBLOCK))
+        .open(path)
+        .map_err(|error| fault(error.to_string()))?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        Ok(file)
+    } else {
+        Err(fault("it is not a regular file".to_owned()).with_hint(format!("look at {path} and move it away")))
+    }
+}
+
 /// The lease, kept from every worker while this value lives. No process inherits it.
 #[derive(Debug)]
 pub(crate) struct Excluded {
@@ -121,19 +127,7 @@ pub(crate) struct Excluded {
 /// When the file cannot be opened or locked.
 pub(crate) fn exclude(path: &Utf8Path) -> Result<Option<Excluded>, Fault> {
     let fault = |cause: String| Fault::new(format!("cannot keep workers from {path}"), cause);
-    let file = File::options()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(open_flags(OFlags::NOFOLLOW | OFlags::NONBLOCK))
-        .open(path)
-        .map_err(|error| fault(error.to_string()))?;
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Err(fault("it is not a regular file".to_owned()));
-    }
-    let mut lock = RwLock::new(file);
+    let mut lock = RwLock::new(open(path, &fault)?);
     match lock.try_write() {
         // Closing the file ends the lock; the guard's end would do the same, only earlier.
         Ok(guard) => std::mem::forget(guard),

@@ -224,22 +224,10 @@ impl Repository {
     /// # Errors
     /// When the registrations cannot be read.
     pub fn registrations(&self) -> Result<Vec<Registration>, Fault> {
-        let directory = self.layout.common.join("worktrees");
-        let fault = |error: std::io::Error| Fault::new(format!("cannot read {directory}"), error.to_string());
-        let entries = match fs::read_dir(&directory) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(fault(error)),
-        };
-        let mut registrations = Vec::new();
-        for entry in entries {
-            // A name that is not UTF-8 is a person's own worktree: ours are all ASCII.
-            let Ok(git_directory) = Utf8PathBuf::from_path_buf(entry.map_err(fault)?.path()) else {
-                continue;
-            };
-            if let Some(registration) = registration_in(&git_directory).map_err(fault)? {
-                registrations.push(registration);
-            }
+        let (mut registrations, directory) = (Vec::new(), self.layout.common.join("worktrees"));
+        for path in self.registered_names()? {
+            let found = registration_in(&path);
+            registrations.extend(found.map_err(|error| unlisted(&directory, &error))?);
         }
         registrations.sort_by(|left, right| left.git_directory.cmp(&right.git_directory));
         Ok(registrations)
@@ -250,24 +238,31 @@ impl Repository {
     /// # Errors
     /// When they cannot be listed.
     pub fn leftovers(&self) -> Result<Vec<Utf8PathBuf>, Fault> {
-        let directory = self.layout.common.join("worktrees");
-        let fault = |error: std::io::Error| Fault::new(format!("cannot read {directory}"), error.to_string());
-        let entries = match fs::read_dir(&directory) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(fault(error)),
-        };
-        let mut found = Vec::new();
-        for entry in entries {
-            let Ok(path) = Utf8PathBuf::from_path_buf(entry.map_err(fault)?.path()) else {
-                continue;
-            };
-            if path.is_dir() && registration_in(&path).map_err(fault)?.is_none() {
+        let (mut found, directory) = (Vec::new(), self.layout.common.join("worktrees"));
+        for path in self.registered_names()? {
+            let registration = registration_in(&path).map_err(|error| unlisted(&directory, &error))?;
+            if path.is_dir() && registration.is_none() {
                 found.push(path);
             }
         }
         found.sort();
         Ok(found)
+    }
+
+    /// Returns what stands where git registers worktrees. A name that is not UTF-8 is a person's own: ours are all ASCII.
+    fn registered_names(&self) -> Result<Vec<Utf8PathBuf>, Fault> {
+        let directory = self.layout.common.join("worktrees");
+        let entries = match fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(unlisted(&directory, &error)),
+        };
+        let mut paths = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(|error| unlisted(&directory, &error))?;
+            paths.extend(Utf8PathBuf::from_path_buf(entry.path()));
+        }
+        Ok(paths)
     }
 
     /// Returns the worktree registered for exactly the unit's branch.
@@ -279,6 +274,10 @@ impl Repository {
         let ours = |registration: &Registration| registration.branch.as_deref() == Some(reference.as_str());
         Ok(self.registrations()?.into_iter().find(ours))
     }
+}
+
+fn unlisted(directory: &Utf8Path, error: &io::Error) -> Fault {
+    Fault::new(format!("cannot read {directory}"), error.to_string())
 }
 
 /// Returns the registration that a directory describes, or nothing for a directory that describes none.
