@@ -14,7 +14,7 @@ use crate::observed::{Observed, Why};
 use crate::process::Liveness;
 use crate::pull_request::PullRequests;
 use crate::record::dispatch::DispatchRecord;
-use crate::record::fence::{FenceIntent, OriginFence};
+use crate::record::fence::{OriginFence, OwnFences};
 use crate::record::launch::LaunchRecord;
 use crate::revert::Reverts;
 use crate::time::{CommitTime, Timestamp};
@@ -165,7 +165,7 @@ pub struct Evidence {
     /// What origin answered; absent where no fences are taken.
     pub origin: Observed<Origin>,
     /// What this clone has pushed as its fences, or was about to, by task.
-    pub intents: Observed<BTreeMap<TaskId, Observed<FenceIntent>>>,
+    pub own_fences: Observed<BTreeMap<TaskId, Observed<OwnFences>>>,
     /// The age at which a readable marker without a record of ours stops holding, in seconds.
     pub stale_marker_seconds: i64,
 }

@@ -90,9 +90,14 @@ pub enum Place {
     IntentDirectory(SpecId),
     /// What this clone pushes as the fence of a task.
     Intent(SpecId, TaskId),
+    /// The fence of a task that this clone has given back last.
+    GivenBack(SpecId, TaskId),
     /// The fences of other clones, as the last step saw them at origin: for showing, never for deciding.
     ForeignFences(SpecId),
 }
+
+/// What the name of a fence that was given back ends with, after its task.
+pub const GIVEN_BACK: &str = ".given-back";
 
 /// A directory that may hold an `owner` file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,6 +165,7 @@ impl fmt::Display for Place {
             Self::Redo(spec, task) => write!(formatter, ".git/orchestrate/redo/{spec}/{task}"),
             Self::IntentDirectory(spec) => write!(formatter, ".git/orchestrate/intent/{spec}"),
             Self::Intent(spec, task) => write!(formatter, ".git/orchestrate/intent/{spec}/{task}"),
+            Self::GivenBack(spec, task) => write!(formatter, ".git/orchestrate/intent/{spec}/{task}{GIVEN_BACK}"),
             Self::ForeignFences(spec) => write!(formatter, ".git/orchestrate/intent/{spec}/foreign.json"),
         }
     }

@@ -333,11 +333,12 @@ pub trait World {
         spec: &SpecId,
         fences: &BTreeMap<TaskId, CommitId>,
     ) -> Result<BTreeMap<TaskId, Pushed>, Fault>;
-    /// Removes one fence from origin, whatever it leads to. One that is gone is no error.
+    /// Removes one fence from origin, if it leads to that commit still. One that is gone, or another one in its place, is
+    /// no error.
     ///
     /// # Errors
     /// When origin did not confirm it.
-    fn delete_fence(&mut self, spec: &SpecId, task: &TaskId) -> Result<(), Fault>;
+    fn delete_fence(&mut self, spec: &SpecId, task: &TaskId, fence: &CommitId) -> Result<(), Fault>;
 
     /// Creates the unit's branch at a commit.
     ///

@@ -348,6 +348,7 @@ pub fn remove(layout: &Layout, place: &Place) -> Result<(), Fault> {
         | Place::Redo(..)
         | Place::IntentDirectory(_)
         | Place::Intent(..)
+        | Place::GivenBack(..)
         | Place::ForeignFences(_) => gone(fs::remove_file(&path)),
     };
     removal.map_err(|error| disk_fault(operation(), &error))?;

@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::UnitName;
-use orchestrate_core::place::{LockDirectory, MarkerHome, Place};
+use orchestrate_core::place::{GIVEN_BACK, LockDirectory, MarkerHome, Place};
 
 /// The two roots under which everything lies, and the tests' override of the marker directory.
 #[derive(Debug, Clone)]
@@ -47,6 +47,9 @@ impl Layout {
             Place::Redo(spec, task) => self.path(&Place::RedoDirectory(spec.clone())).join(task.as_str()),
             Place::IntentDirectory(spec) => self.state().join("intent").join(spec.as_str()),
             Place::Intent(spec, task) => self.path(&Place::IntentDirectory(spec.clone())).join(task.as_str()),
+            Place::GivenBack(spec, task) => self
+                .path(&Place::IntentDirectory(spec.clone()))
+                .join(format!("{task}{GIVEN_BACK}")),
             Place::ForeignFences(spec) => self.path(&Place::IntentDirectory(spec.clone())).join("foreign.json"),
         }
     }

@@ -151,6 +151,7 @@ pub fn push(
         .map(|(reference, commit)| format!("{commit}:{reference}"))
         .collect();
     let mut arguments = push_arguments(refspecs.len() > 1);
+    arguments.push("origin");
     arguments.extend(refspecs.iter().map(String::as_str));
     let output = run(repository, git, &arguments, PUSH_TIMEOUT)?;
     let mut said = answers(&output.stdout);
@@ -176,7 +177,6 @@ fn push_arguments(is_atomic: bool) -> Vec<&'static str> {
     if is_atomic {
         arguments.push("--atomic");
     }
-    arguments.push("origin");
     arguments
 }
 
@@ -200,26 +200,42 @@ fn answers(listing: &[u8]) -> BTreeMap<String, Pushed> {
     text.lines().filter_map(read).collect()
 }
 
-/// Removes fences from origin, all or none. A single one that is gone is no error.
+/// Removes fences from origin, all or none, if they still lead to these commits. A single one that is gone, or another
+/// one in its place, is no error.
 ///
 /// # Errors
 /// When origin did not confirm it.
-pub fn delete(repository: &Repository, git: Option<&Utf8Path>, references: &[String]) -> Result<(), Fault> {
-    let refspecs: Vec<String> = references.iter().map(|reference| format!(":{reference}")).collect();
+pub fn delete(
+    repository: &Repository,
+    git: Option<&Utf8Path>,
+    fences: &BTreeMap<String, CommitId>,
+) -> Result<(), Fault> {
+    let (leases, refspecs): (Vec<String>, Vec<String>) = fences.iter().map(leased_removal).unzip();
     let mut arguments = push_arguments(refspecs.len() > 1);
+    arguments.extend(leases.iter().map(String::as_str));
+    arguments.push("origin");
     arguments.extend(refspecs.iter().map(String::as_str));
     let output = run(repository, git, &arguments, PUSH_TIMEOUT)?;
-    let is_gone =
-        references.len() == 1 && String::from_utf8_lossy(&output.stderr).contains("remote ref does not exist");
-    if output.success() || is_gone {
+    let is_another = || String::from_utf8_lossy(&output.stdout).contains("(stale info)");
+    if output.success() || (fences.len() == 1 && is_another()) {
         Ok(())
     } else {
-        let what = references.join(" ");
+        let what: Vec<&str> = fences.keys().map(String::as_str).collect();
+        let what = what.join(" ");
         Err(Fault::new(
             format!("cannot remove {what} from origin"),
             output.message(),
         ))
     }
+}
+
+/// Returns the condition and the refspec that remove a ref while it leads to that commit. To remove one needs no force:
+/// the lease only adds the condition.
+fn leased_removal((reference, commit): (&String, &CommitId)) -> (String, String) {
+    (
+        format!("--force-with-lease={reference}:{commit}"),
+        format!(":{reference}"),
+    )
 }
 
 /// Returns the fences at origin by their refs: those of one bundle, or of all; absent where there is no origin.

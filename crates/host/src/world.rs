@@ -328,10 +328,10 @@ impl World for RealWorld {
         Ok(pushed?.into_iter().filter_map(named).collect())
     }
 
-    fn delete_fence(&mut self, spec: &SpecId, task: &TaskId) -> Result<(), Fault> {
+    fn delete_fence(&mut self, spec: &SpecId, task: &TaskId, fence: &CommitId) -> Result<(), Fault> {
         reach("delete-fence.before");
-        let references = [fence::reference(spec, task)];
-        origin::delete(&self.repository, self.settings.git.as_deref(), &references)?;
+        let fences = BTreeMap::from([(fence::reference(spec, task), fence.clone())]);
+        origin::delete(&self.repository, self.settings.git.as_deref(), &fences)?;
         reach("delete-fence.after");
         Ok(())
     }

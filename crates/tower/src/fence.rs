@@ -13,7 +13,7 @@ use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::Place;
 use orchestrate_core::plan::{HoldReason, NoDispatch};
-use orchestrate_core::record::fence::{Fence, FenceIntent, ForeignFences, OriginFence, owner};
+use orchestrate_core::record::fence::{Fence, FenceIntent, ForeignFences, OriginFence, OwnFences, owner};
 use orchestrate_core::world::{Fault, Pushed, Reading, World};
 
 use crate::fetch::Freshness;
@@ -33,9 +33,9 @@ pub(crate) struct Fencing<'a> {
 #[derive(Debug, Default)]
 #[must_use = "a fence whose dispatch fails is given back"]
 pub(crate) struct Fenced {
-    /// The fences whose intents this run has written. Older ones are not given back: an earlier attempt of this clone
-    /// may have come further than its tower lived to tell.
-    made: BTreeMap<TaskId, CommitId>,
+    /// The intents that this run has written. Older ones are not given back: an earlier attempt of this clone may have
+    /// come further than its tower lived to tell.
+    made: BTreeMap<TaskId, FenceIntent>,
 }
 
 /// Asks origin, as the policy wants it. Where it could not be fetched it is not asked: nothing will be dispatched, and
@@ -84,9 +84,8 @@ fn remember(world: &mut dyn World, spec: &SpecId, evidence: &Evidence) -> Result
     let Observed::Known(origin) = &evidence.origin else {
         return Ok(());
     };
-    let is_foreign = |(task, fence): &(&TaskId, &OriginFence)| {
-        earlier_intent(evidence, task).is_none_or(|intent| intent.commit != fence.commit)
-    };
+    let is_foreign =
+        |(task, fence): &(&TaskId, &OriginFence)| own_fences(evidence, task).is_none_or(|own| !own.owns(&fence.commit));
     let foreign = ForeignFences::new(origin.fences.iter().filter(is_foreign));
     let place = Place::ForeignFences(spec.clone());
     let bytes = foreign.render();
@@ -125,6 +124,7 @@ pub(crate) fn take<'window>(
     if let Some(ahead) = unseen(world, base, origin, &name.unit) {
         return Err(NoDispatch::Hold(ahead));
     }
+    remove_given_back(world, fencing, origin)?;
     let (fences, fenced) = intend(world, name, evidence).map_err(machine)?;
     let pushed = world.push_fences(&name.spec, &fences);
     // Whatever became of an unanswered push: its intent is there, and the next step finds out.
@@ -134,14 +134,16 @@ pub(crate) fn take<'window>(
         Observed::Absent(why) | Observed::Unknown(why) => return Err(unread(why)),
     };
     let ahead = || unseen(world, base, &now, &name.unit).map(NoDispatch::Hold);
-    let refused = lost(&pushed, &fences, &now).or_else(ahead);
+    let is_given_back =
+        |task: &TaskId, fence: &CommitId| own_fences(evidence, task).is_some_and(|own| own.has_given_back(fence));
+    let refused = lost(&pushed, &fences, &now, is_given_back).or_else(ahead);
     match refused {
         None => {
             forget_landed(world, fencing, &now);
             Ok(fenced)
         }
         Some(reason) => {
-            drop_fences(world, name, base, &fenced, &now);
+            drop_fences(world, name, &fenced, &now);
             Err(reason)
         }
     }
@@ -156,8 +158,9 @@ fn forget_landed(world: &mut dyn World, fencing: &Fencing<'_>, now: &Origin) {
         let has_landed = report.is_some_and(|report| matches!(report.state, TaskState::Landed { .. }));
         has_landed && !now.fences.contains_key(task) && !fencing.name.unit.contains(task)
     };
-    if let Observed::Known(intents) = &fencing.evidence.intents {
-        for task in intents.keys().filter(|task| is_over(task)) {
+    if let Observed::Known(own) = &fencing.evidence.own_fences {
+        for task in own.keys().filter(|task| is_over(task)) {
+            let _ = world.remove(&Place::GivenBack(spec.clone(), task.clone()));
             let _ = world.remove(&Place::Intent(spec.clone(), task.clone()));
         }
     }
@@ -178,7 +181,7 @@ pub(crate) fn give_back(world: &mut dyn World, fencing: &Fencing<'_>, fenced: &F
         return;
     }
     if let Observed::Known(now) = world.origin(&name.spec, base) {
-        drop_fences(world, name, base, fenced, &now);
+        drop_fences(world, name, fenced, &now);
     }
 }
 
@@ -203,18 +206,19 @@ fn collect(world: &mut dyn World, spec: &SpecId, survey: &Survey) -> Vec<String>
     else {
         return Vec::new();
     };
-    let landed = state.tasks.iter().filter(|(task, report)| {
+    let landed = state.tasks.iter().filter_map(|(task, report)| {
         let is_there = |commit: &CommitId| matches!(world.contains(there, commit), Observed::Known(true));
         let landing = match &report.state {
             TaskState::Landed { commit } => Some(commit),
             TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Ready | TaskState::Blocked { .. } => None,
         };
-        origin.fences.contains_key(*task) && landing.is_some_and(is_there)
+        let fence = origin.fences.get(task).filter(|_| landing.is_some_and(is_there))?;
+        Some((task, fence, report))
     });
-    let (told, untold): (Vec<_>, Vec<_>) = landed.partition(|(_, report)| is_told_to_all(report));
-    let mut failed: Vec<String> = untold.into_iter().map(|(task, _)| untold_note(spec, task)).collect();
-    for (task, _) in told {
-        if let Err(fault) = world.delete_fence(spec, task) {
+    let (told, untold): (Vec<_>, Vec<_>) = landed.partition(|(_, _, report)| is_told_to_all(report));
+    let mut failed: Vec<String> = untold.into_iter().map(|(task, _, _)| untold_note(spec, task)).collect();
+    for (task, fence, _) in told {
+        if let Err(fault) = world.delete_fence(spec, task, &fence.commit) {
             failed.push(format!("the fence of task {task}, which has landed, stays: {fault}"));
         }
     }
@@ -235,8 +239,21 @@ fn untold_note(spec: &SpecId, task: &TaskId) -> String {
     )
 }
 
+/// Removes what this clone has given back, and origin shows still: a new fence could not be made beside it.
+fn remove_given_back(world: &mut dyn World, fencing: &Fencing<'_>, origin: &Origin) -> Result<(), NoDispatch> {
+    let Fencing { name, evidence, .. } = fencing;
+    for task in name.unit.tasks() {
+        let Some(fence) = origin.fences.get(task) else { continue };
+        if own_fences(evidence, task).is_some_and(|own| own.has_given_back(&fence.commit)) {
+            let removed = world.delete_fence(&name.spec, task, &fence.commit);
+            removed.map_err(|fault| unread(unanswered(&fault)))?;
+        }
+    }
+    Ok(())
+}
+
 /// Writes down what is to be pushed, for every task that this clone has no intent of. An older intent is kept: its push
-/// may have happened, or may happen yet.
+/// may have happened, or may happen yet. One that was given back is followed by a new one.
 fn intend(
     world: &mut dyn World,
     name: &UnitName,
@@ -246,7 +263,7 @@ fn intend(
     let mut fenced = Fenced::default();
     let mut new: Option<FenceIntent> = None;
     for task in name.unit.tasks() {
-        if let Some(earlier) = earlier_intent(evidence, task) {
+        if let Some(earlier) = own_fences(evidence, task).and_then(OwnFences::current) {
             // Git may have thrown away the commit, to which no ref here leads.
             let _ = world.create_fence(&earlier.fence)?;
             fences.insert(task.clone(), earlier.commit.clone());
@@ -263,16 +280,16 @@ fn intend(
         };
         world.write(&Place::Intent(name.spec.clone(), task.clone()), &intent.render())?;
         fences.insert(task.clone(), intent.commit.clone());
-        fenced.made.insert(task.clone(), intent.commit);
+        fenced.made.insert(task.clone(), intent);
     }
     Ok((fences, fenced))
 }
 
-/// Returns the intent that this clone has of the task. One that could not be read has held the unit (row 10).
-fn earlier_intent<'a>(evidence: &'a Evidence, task: &TaskId) -> Option<&'a FenceIntent> {
-    match &evidence.intents {
-        Observed::Known(intents) => match intents.get(task) {
-            Some(Observed::Known(intent)) => Some(intent),
+/// Returns this clone's fences of the task. What could not be read of them has held the unit (row 10).
+fn own_fences<'a>(evidence: &'a Evidence, task: &TaskId) -> Option<&'a OwnFences> {
+    match &evidence.own_fences {
+        Observed::Known(own) => match own.get(task) {
+            Some(Observed::Known(own)) => Some(own),
             Some(Observed::Absent(_) | Observed::Unknown(_)) | None => None,
         },
         Observed::Absent(_) | Observed::Unknown(_) => None,
@@ -282,11 +299,17 @@ fn earlier_intent<'a>(evidence: &'a Evidence, task: &TaskId) -> Option<&'a Fence
 /// Returns why this clone does not hold every fence. What stands at origin decides, whatever the push was told: a refusal
 /// may be reported falsely, and a write that was acknowledged may be lost when another machine takes over. That origin
 /// shows the fence also proves that the look is not older than the push.
-fn lost(pushed: &BTreeMap<TaskId, Pushed>, fences: &BTreeMap<TaskId, CommitId>, now: &Origin) -> Option<NoDispatch> {
+fn lost(
+    pushed: &BTreeMap<TaskId, Pushed>,
+    fences: &BTreeMap<TaskId, CommitId>,
+    now: &Origin,
+    is_given_back: impl Fn(&TaskId, &CommitId) -> bool,
+) -> Option<NoDispatch> {
     fences
         .iter()
         .find_map(|(task, own)| match (now.fences.get(task), pushed.get(task)) {
             (Some(fence), _) if fence.commit == *own => None,
+            (Some(fence), _) if is_given_back(task, &fence.commit) => Some(unread(still_shown(task))),
             (Some(fence), _) => Some(NoDispatch::Hold(HoldReason::Fenced {
                 task: task.clone(),
                 owner: owner(&fence.commit, fence.message.as_deref()),
@@ -317,23 +340,15 @@ fn is_seen(world: &dyn World, base: &Base, commit: &CommitId) -> bool {
     here.any(|here| here == commit || matches!(world.contains(here, commit), Observed::Known(true)))
 }
 
-/// Removes this run's fences that stand at origin as it made them; what fails stays intended, and so this clone's own.
-fn drop_fences(world: &mut dyn World, name: &UnitName, base: &Base, fenced: &Fenced, now: &Origin) {
-    let mut deleted: Vec<&TaskId> = Vec::new();
+/// Gives back this run's fences that stand at origin. Written down first: from then on they are never pushed again,
+/// whatever becomes of the removal, and the clone knows as its own what is left of it.
+fn drop_fences(world: &mut dyn World, name: &UnitName, fenced: &Fenced, now: &Origin) {
     for (task, own) in &fenced.made {
-        let stands = now.fences.get(task).is_some_and(|fence| fence.commit == *own);
-        if stands && world.delete_fence(&name.spec, task).is_ok() {
-            deleted.push(task);
-        }
-    }
-    if deleted.is_empty() {
-        return;
-    }
-    // Without its intent a fence that still stands would be nobody's: it is forgotten when it is seen to be gone.
-    if let Observed::Known(after) = world.origin(&name.spec, base) {
-        for task in deleted.into_iter().filter(|task| !after.fences.contains_key(*task)) {
-            // An intent that is left over is used again by the next fence of the task.
-            let _ = world.remove(&Place::Intent(name.spec.clone(), task.clone()));
+        let stands = now.fences.get(task).is_some_and(|fence| fence.commit == own.commit);
+        let place = Place::GivenBack(name.spec.clone(), task.clone());
+        if stands && world.write(&place, &own.render()).is_ok() {
+            // One that stays is removed before the task's next fence.
+            let _ = world.delete_fence(&name.spec, task, &own.commit);
         }
     }
 }
@@ -347,6 +362,13 @@ fn not_shown(task: &TaskId) -> Why {
         "origin did not refuse the fence of task {task}, and does not show it"
     ))
     .with_hint("step again; if origin lags it will show it, and it is this clone's own")
+}
+
+fn still_shown(task: &TaskId) -> Why {
+    Why::new(format!(
+        "origin still shows a fence of task {task} that this clone has given back"
+    ))
+    .with_hint("step again; it is removed before the next one is made")
 }
 
 fn unanswered(fault: &Fault) -> Why {
@@ -379,13 +401,18 @@ mod tests {
                     fences: shown.map(|digit| (task.clone(), fence(digit))).into_iter().collect(),
                     ..Origin::default()
                 };
-                lost(&pushed, &own, &now)
+                lost(&pushed, &own, &now, |_, fence| *fence == commit("c"))
             };
             assert_eq!(verdict(Some("a")), None, "{answer:?}");
             let others = verdict(Some("b"));
             assert!(
                 matches!(others, Some(NoDispatch::Hold(HoldReason::Fenced { .. }))),
                 "{answer:?}: {others:?}"
+            );
+            let given_back = verdict(Some("c"));
+            assert!(
+                given_back.is_some() && !matches!(given_back, Some(NoDispatch::Hold(HoldReason::Fenced { .. }))),
+                "{answer:?}: {given_back:?}"
             );
             let nobodys = verdict(None);
             let says_so = matches!(nobodys, Some(NoDispatch::Hold(HoldReason::FenceRefused { .. })));

@@ -14,11 +14,11 @@ use orchestrate_core::evidence::{Base, Evidence, Lease, Markers, Origin, UnitRec
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
-use orchestrate_core::place::{MarkerHome, Place};
+use orchestrate_core::place::{GIVEN_BACK, MarkerHome, Place};
 use orchestrate_core::process::Liveness;
 use orchestrate_core::pull_request::{PullRequestState, PullRequests};
 use orchestrate_core::record::dispatch::DispatchRecord;
-use orchestrate_core::record::fence::FenceIntent;
+use orchestrate_core::record::fence::{FenceIntent, OwnFences};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::record::{marker, redo};
 use orchestrate_core::world::{Reading, World};
@@ -56,8 +56,8 @@ pub enum Beside {
 /// Returns all evidence of a bundle, as it is now.
 pub fn gather(world: &dyn World, question: &Question<'_>) -> Evidence {
     let Question { spec, graph, base, .. } = *question;
-    let intents = match question.origin {
-        Observed::Known(_) => intents(world, spec),
+    let own_fences = match question.origin {
+        Observed::Known(_) => own_fences(world, spec),
         Observed::Absent(why) | Observed::Unknown(why) => Observed::Absent(why.clone()),
     };
     let markers = markers(world, spec);
@@ -79,7 +79,7 @@ pub fn gather(world: &dyn World, question: &Question<'_>) -> Evidence {
         records,
         redo: redo(world, spec),
         origin: question.origin.clone(),
-        intents,
+        own_fences,
         stale_marker_seconds: question.stale_marker_seconds,
     };
     let answer = match question.asked {
@@ -198,28 +198,39 @@ pub fn records(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<Unit, Unit
 
 /// Returns what this clone has pushed as its fences, or was about to. One of another clone, which came here with a copy
 /// of its git directory, is none of ours.
-pub fn intents(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Observed<FenceIntent>>> {
+pub fn own_fences(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Observed<OwnFences>>> {
     let names = match world.list(&Place::IntentDirectory(spec.clone())).known() {
         Ok(names) => names.unwrap_or_default(),
         Err(why) => return Observed::Unknown(why),
     };
-    let own = world.clone_id();
+    let task_of = |name: &String| TaskId::parse(name.strip_suffix(GIVEN_BACK).unwrap_or(name)).ok();
+    let tasks: BTreeSet<TaskId> = names.iter().filter_map(task_of).collect();
     let read = |task: TaskId| {
-        let place = Place::Intent(spec.clone(), task.clone());
-        let intent = record(world, &place, |bytes| {
-            FenceIntent::parse(bytes).map_err(|fault| fault.to_string())
-        });
-        match intent {
-            Observed::Known(intent) if intent.fence.clone != own => None,
-            Observed::Unknown(why) => {
-                let hint = format!("if no tower of this clone is at work: rm {place}");
-                Some((task, Observed::Unknown(why.with_hint(hint))))
-            }
-            Observed::Known(_) | Observed::Absent(_) => Some((task, intent)),
-        }
+        let intent = own_fence(world, &Place::Intent(spec.clone(), task.clone()));
+        let given_back = own_fence(world, &Place::GivenBack(spec.clone(), task.clone()));
+        let own = match (intent.known(), given_back.known()) {
+            (Ok(intent), Ok(given_back)) => Observed::Known(OwnFences { intent, given_back }),
+            (Err(why), _) | (_, Err(why)) => Observed::Unknown(why),
+        };
+        (task, own)
     };
-    let tasks = names.iter().filter_map(|name| TaskId::parse(name).ok());
-    Observed::Known(tasks.filter_map(read).collect())
+    Observed::Known(tasks.into_iter().map(read).collect())
+}
+
+fn own_fence(world: &dyn World, place: &Place) -> Observed<FenceIntent> {
+    let intent = record(world, place, |bytes| {
+        FenceIntent::parse(bytes).map_err(|fault| fault.to_string())
+    });
+    match intent {
+        Observed::Known(intent) if intent.fence.clone != world.clone_id() => {
+            Observed::Absent(Why::new(format!("{place} is of another clone")))
+        }
+        Observed::Unknown(why) => {
+            let hint = format!("if no tower of this clone is at work: rm {place}");
+            Observed::Unknown(why.with_hint(hint))
+        }
+        Observed::Known(_) | Observed::Absent(_) => intent,
+    }
 }
 
 fn dispatches(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<Unit, Observed<DispatchRecord>>> {

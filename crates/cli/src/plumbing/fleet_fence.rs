@@ -10,7 +10,7 @@ use camino::Utf8Path;
 use orchestrate_core::identifier::{CommitId, SpecId, Unit};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::record::fence::{Fence, unit_reference};
-use orchestrate_core::world::{Pushed, World};
+use orchestrate_core::world::{Fault, Pushed, World};
 use orchestrate_host::origin;
 use orchestrate_host::world::RealWorld;
 
@@ -157,7 +157,9 @@ fn collect(
     let (present, absent): (Vec<String>, Vec<String>) = references
         .into_iter()
         .partition(|reference| standing_now.contains_key(reference));
-    let exit = match remove(&world, &spec, &present, printer) {
+    let mut removed = standing_now;
+    removed.retain(|reference, _| present.contains(reference));
+    let exit = match remove(&world, &spec, &removed, printer) {
         Ok(()) => told(&present, COLLECTED, 0, printer),
         Err(exit) => exit,
     };
@@ -167,19 +169,23 @@ fn collect(
 
 /// Removes all fences in one push. Where one has vanished git refuses the whole push, so those that are left are
 /// removed one by one then.
-fn remove(world: &RealWorld, spec: &SpecId, references: &[String], printer: &mut Printer) -> Result<(), u8> {
-    if references.is_empty() || origin::delete(world.repository(), world.git(), references).is_ok() {
+fn remove(world: &RealWorld, spec: &SpecId, fences: &Fences, printer: &mut Printer) -> Result<(), u8> {
+    if fences.is_empty() || origin::delete(world.repository(), world.git(), fences).is_ok() {
         return Ok(());
     }
     let left = standing(world, Some(spec), printer)?;
-    for reference in references.iter().filter(|reference| left.contains_key(*reference)) {
-        let removed = origin::delete(world.repository(), world.git(), std::slice::from_ref(reference));
-        if let Err(fault) = removed {
+    for (reference, commit) in left.iter().filter(|(reference, _)| fences.contains_key(*reference)) {
+        if let Err(fault) = remove_one(world, reference, commit) {
             printer.talk(&format!("{VERB}: {fault}"));
             return Err(DEGRADED);
         }
     }
     Ok(())
+}
+
+fn remove_one(world: &RealWorld, reference: &str, commit: &CommitId) -> Result<(), Fault> {
+    let one = Fences::from([(reference.to_owned(), commit.clone())]);
+    origin::delete(world.repository(), world.git(), &one)
 }
 
 /// Returns the fences that stand at origin, or the exit number where they cannot be asked for.

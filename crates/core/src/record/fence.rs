@@ -155,6 +155,40 @@ impl FenceIntent {
     }
 }
 
+/// What this clone knows of its own fences of one task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OwnFences {
+    /// The fence that it pushes, or pushed last.
+    pub intent: Option<FenceIntent>,
+    /// The fence that it has given back last. Origin may have confirmed its removal falsely, so that it stands there
+    /// still, and is this clone's to remove; it is never pushed again, so that an answer that lags cannot show it for a
+    /// later one. Of those before it nothing is left: it was seen where they would stand.
+    pub given_back: Option<FenceIntent>,
+}
+
+impl OwnFences {
+    /// Returns the intent that the next push goes on from; none when its fence was given back.
+    #[must_use]
+    pub fn current(&self) -> Option<&FenceIntent> {
+        self.intent
+            .as_ref()
+            .filter(|intent| !self.has_given_back(&intent.commit))
+    }
+
+    /// Returns whether the commit is the fence that this clone has given back.
+    #[must_use]
+    pub fn has_given_back(&self, fence: &CommitId) -> bool {
+        self.given_back.as_ref().is_some_and(|intent| intent.commit == *fence)
+    }
+
+    /// Returns whether the commit is a fence of this clone.
+    #[must_use]
+    pub fn owns(&self, fence: &CommitId) -> bool {
+        let is_pushed = self.intent.as_ref().is_some_and(|intent| intent.commit == *fence);
+        is_pushed || self.has_given_back(fence)
+    }
+}
+
 /// A fence as it stands at origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OriginFence {
@@ -306,6 +340,30 @@ mod tests {
         let whole = message.trim_end().len();
         for length in 0..whole {
             assert_eq!(Fence::of_message(&message.as_bytes()[..length]), None, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_fence_that_was_given_back_is_owned_and_never_current() {
+        let commit = |digit: &str| CommitId::parse(&digit.repeat(40)).expect("commit");
+        let intent = |digit| Some(FenceIntent::new(fence("h", 1), commit(digit)));
+        let of = |pushed, given_back| OwnFences {
+            intent: pushed,
+            given_back,
+        };
+        let cases = [
+            (of(None, None), None, ""),
+            (of(intent("a"), None), Some("a"), "a"),
+            (of(intent("a"), intent("a")), None, "a"),
+            (of(None, intent("a")), None, "a"),
+            (of(intent("b"), intent("a")), Some("b"), "ab"),
+        ];
+        for (own, current, owned) in cases {
+            let found = own.current().map(|intent| intent.commit.clone());
+            assert_eq!(found, current.map(commit), "{own:?}");
+            for digit in ["a", "b", "c"] {
+                assert_eq!(own.owns(&commit(digit)), owned.contains(digit), "{digit}: {own:?}");
+            }
         }
     }
 

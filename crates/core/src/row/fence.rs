@@ -20,19 +20,21 @@ pub(super) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
         Observed::Unknown(why) => return Answer::Unknown(why.clone()),
     };
     // What this clone has pushed is part of the answer: without it no fence can be told, nor a new one be taken.
-    let own = match &evidence.intents {
-        Observed::Known(intents) => intents.get(task),
+    let own = match &evidence.own_fences {
+        Observed::Known(own) => own.get(task),
         Observed::Absent(_) => None,
         Observed::Unknown(why) => return Answer::Unknown(why.clone()),
     };
     let own = match own {
-        Some(Observed::Known(intent)) => Some(&intent.commit),
+        Some(Observed::Known(own)) => Some(own),
         Some(Observed::Absent(_)) | None => None,
         Some(Observed::Unknown(why)) => return Answer::Unknown(why.clone()),
     };
     match origin.fences.get(task) {
         None => Answer::No("no fence at origin".to_string()),
-        Some(fence) if own == Some(&fence.commit) => Answer::No("the fence at origin is this clone's own".to_string()),
+        Some(fence) if own.is_some_and(|own| own.owns(&fence.commit)) => {
+            Answer::No("the fence at origin is this clone's own".to_string())
+        }
         Some(fence) => {
             let by = owner(&fence.commit, fence.message.as_deref());
             let why = Why::new(format!("{by} has fenced it, and nothing of its work is seen here"));

@@ -11,7 +11,7 @@ use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::process::{Liveness, ProcessIdentity};
 use orchestrate_core::pull_request::{Checks, PullRequest, PullRequestState, PullRequests, Shown, TipRelation};
 use orchestrate_core::record::dispatch::{Attempt, DispatchRecord, LaunchManner, LaunchOrder};
-use orchestrate_core::record::fence::{Fence, FenceIntent, OriginFence};
+use orchestrate_core::record::fence::{Fence, FenceIntent, OriginFence, OwnFences};
 use orchestrate_core::record::launch::LaunchRecord;
 use orchestrate_core::revert::Reverts;
 use orchestrate_core::time::{CommitTime, Timestamp};
@@ -319,7 +319,7 @@ pub(crate) fn evidence(forge: Forge, trailer: Trailer, branch: Branch, worker: W
             BTreeMap::new()
         },
         origin: Observed::Absent(why()),
-        intents: Observed::Known(BTreeMap::new()),
+        own_fences: Observed::Known(BTreeMap::new()),
         stale_marker_seconds: STALE_AFTER,
     }
 }
@@ -343,11 +343,16 @@ pub(crate) fn fenced(mut evidence: Evidence, fencing: Fencing) -> Evidence {
             ..Origin::default()
         })
     };
-    let intent = |digit| Observed::Known(FenceIntent::new(our_fence(), commit(digit)));
+    let intent = |digit| {
+        Observed::Known(OwnFences {
+            intent: Some(FenceIntent::new(our_fence(), commit(digit))),
+            given_back: None,
+        })
+    };
     let intents = |intent| Observed::Known(BTreeMap::from([(task(), intent)]));
     let other = TaskId::parse("2").expect("id");
     let none = || Observed::Known(BTreeMap::new());
-    (evidence.origin, evidence.intents) = match fencing {
+    (evidence.origin, evidence.own_fences) = match fencing {
         Fencing::Off => (Observed::Absent(why()), intents(intent('4'))),
         Fencing::Unknown => (Observed::Unknown(why()), none()),
         Fencing::None => (origin(other, '4'), none()),

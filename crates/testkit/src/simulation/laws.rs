@@ -131,7 +131,7 @@ impl Universe {
             | Place::RecordDirectory(_)
             | Place::IntentDirectory(_)
             | Place::ForeignFences(_) => {}
-            Place::Intent(..) => self.judge_intent(tower, place),
+            Place::Intent(..) | Place::GivenBack(..) => self.judge_intent(tower, place),
         }
     }
 
@@ -218,7 +218,7 @@ impl Universe {
         match place {
             Place::BundleFile(..) => self.convict(Law::Bundle, || format!("tower {tower} removes {place}")),
             Place::Lock(_) => self.judge_taking_away(tower, "removes"),
-            Place::Marker(..) | Place::LaunchRecord(_) | Place::Intent(..) => {
+            Place::Marker(..) | Place::LaunchRecord(_) | Place::Intent(..) | Place::GivenBack(..) => {
                 self.judge_removal_of_claim(tower, place);
             }
             Place::DispatchRecord(name) => {

@@ -72,7 +72,8 @@ impl Query {
                 | Place::LaunchRecord(_)
                 | Place::IntentDirectory(_)
                 | Place::ForeignFences(_)
-                | Place::Intent(..),
+                | Place::Intent(..)
+                | Place::GivenBack(..),
             )
             | Self::Read(Place::BundleFile(..)) => true,
             Self::Worktree(other)
@@ -81,7 +82,9 @@ impl Query {
                 shares_a_task(&other.unit, &name.unit)
             }
             Self::Lease(unit) => shares_a_task(unit, &name.unit),
-            Self::Read(Place::Marker(_, task, _) | Place::Intent(_, task)) => name.unit.contains(task),
+            Self::Read(Place::Marker(_, task, _) | Place::Intent(_, task) | Place::GivenBack(_, task)) => {
+                name.unit.contains(task)
+            }
             // What a person wants again is never wanted because it could not be read.
             Self::List(Place::RedoDirectory(_) | Place::Redo(..))
             | Self::Retirement(_)

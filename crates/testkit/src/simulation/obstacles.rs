@@ -116,12 +116,15 @@ impl Universe {
             found.push(Obstacle::OwnCommits);
         }
         self.claims(host, tower, task, &mut found);
-        let intent = Place::Intent(self.bundle().spec.clone(), task.clone());
-        if self.hosts[host]
-            .file(&intent)
-            .is_some_and(|bytes| FenceIntent::parse(bytes).is_err())
-        {
-            found.push(Obstacle::Unreadable(intent));
+        let spec = &self.bundle().spec;
+        for place in [
+            Place::Intent(spec.clone(), task.clone()),
+            Place::GivenBack(spec.clone(), task.clone()),
+        ] {
+            let bytes = self.hosts[host].file(&place);
+            if bytes.is_some_and(|bytes| FenceIntent::parse(bytes).is_err()) {
+                found.push(Obstacle::Unreadable(place));
+            }
         }
         let worktrees = self.hosts[host].worktrees.iter();
         let dirty = worktrees

@@ -180,12 +180,19 @@ impl Universe {
             .note("origin", || format!("receives a late push: {answer:?}"));
     }
 
-    /// Deletes a fence; now and then origin only says so.
-    pub(super) fn do_delete_fence(&mut self, tower: usize, task: &TaskId) -> Result<(), Fault> {
-        self.judge_fence_removal(tower, task);
+    /// Deletes a fence, if the ref leads to that commit; now and then origin only says so.
+    pub(super) fn do_delete_fence(&mut self, tower: usize, task: &TaskId, fence: &CommitId) -> Result<(), Fault> {
+        let there = self.fences.refs.get(task).map(|at| &self.commits.get(*at).id);
+        let is_there = there == Some(fence);
+        if is_there {
+            self.judge_fence_removal(tower, task, fence);
+        }
         self.unanswered(tower, "delete the fence")?;
+        if !is_there {
+            return Ok(());
+        }
         if self.random.chance(self.faults.false_report) {
-            self.statistics.untrue_deleted += u64::from(self.fences.refs.contains_key(task));
+            self.statistics.untrue_deleted += 1;
             return Ok(());
         }
         self.keep_past();
@@ -347,9 +354,9 @@ impl Universe {
         }
     }
 
-    /// Judges that a fence goes when its unit has landed at origin, or by its own clone under the lock before anything
-    /// of the dispatch is there.
-    fn judge_fence_removal(&mut self, tower: usize, task: &TaskId) {
+    /// Judges that a fence goes when its unit has landed at origin, or by its own clone under the lock: before anything of
+    /// the dispatch is there, or as what was given back before.
+    fn judge_fence_removal(&mut self, tower: usize, task: &TaskId, fence: &CommitId) {
         let Some(owner) = self.fencer(task) else { return };
         if self.landed_at_origin(task) {
             return;
@@ -361,8 +368,11 @@ impl Universe {
             });
             return;
         }
-        let branches = self.hosts[host].task_branches(&self.bundle().spec);
-        let has_branch = branches.iter().any(|(unit, _)| unit.contains(task));
+        let spec = self.bundle().spec.clone();
+        let intent = self.hosts[host].file(&Place::GivenBack(spec.clone(), task.clone()));
+        let is_spent = matches!(intent.map(FenceIntent::parse), Some(Ok(intent)) if intent.commit == *fence);
+        let branches = self.hosts[host].task_branches(&spec);
+        let has_branch = !is_spent && branches.iter().any(|(unit, _)| unit.contains(task));
         if has_branch || !self.minds[tower].holds_or_was_robbed() {
             self.convict(Law::OneWorker, || {
                 format!("tower {tower} removes the fence of {task} while something of the unit may be there")

@@ -368,10 +368,10 @@ impl World for SimulatedWorld<'_> {
         )
     }
 
-    fn delete_fence(&mut self, spec: &SpecId, task: &TaskId) -> Result<(), Fault> {
+    fn delete_fence(&mut self, spec: &SpecId, task: &TaskId, fence: &CommitId) -> Result<(), Fault> {
         self.act(
             || format!("delete the fence of {task} of {spec}"),
-            |universe, tower| universe.do_delete_fence(tower, task),
+            |universe, tower| universe.do_delete_fence(tower, task, fence),
             atomic,
         )
     }

@@ -66,6 +66,9 @@ pub(super) fn never_rewrites(tree: &Tree) -> Vec<Finding> {
         let mut report = |token: &Token, what: String| findings.push(Finding::new(path, token.line, what));
         for (index, token) in tokens.iter().enumerate() {
             if let Some(text) = token.text() {
+                if is_leased_removal(&tokens, token) {
+                    continue;
+                }
                 if let Some(what) = forbidden_text(text) {
                     report(token, what);
                 } else if text == "pr" && starts::next_argument(&tokens, index).is_some_and(is_pull_request_act) {
@@ -136,6 +139,25 @@ fn forbidden_text(text: &str) -> Option<String> {
 
 fn is_pull_request_act(text: &str) -> bool {
     FORBIDDEN_FOR_PULL_REQUESTS.contains(&text)
+}
+
+/// Returns whether the token is the condition under which its function removes a ref from a remote. To remove one needs
+/// no force, and with a lease it is removed only while it leads to the commit that was looked at.
+fn is_leased_removal(tokens: &[&Token], token: &Token) -> bool {
+    let lease = |text: &str| {
+        let (reference, _) = text.strip_prefix("--force-with-lease={")?.split_once("}:{")?;
+        Some(format!(":{{{reference}}}"))
+    };
+    let Some(removal) = token.text().and_then(lease) else {
+        return false;
+    };
+    let mut of_function = tokens.iter().filter(|other| other.function == token.function);
+    let is_other = |other: &&&Token| {
+        other
+            .text()
+            .is_some_and(|text| text != removal && Some(text) != token.text())
+    };
+    of_function.clone().any(|other| other.text() == Some(&removal)) && !of_function.any(|other| is_other(&other))
 }
 
 /// Returns whether the token forces a push: `-f` or a `+` refspec in a function that names `push`.

@@ -9,7 +9,7 @@ use orchestrate_core::evidence::{Base, Origin};
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::process::Liveness;
-use orchestrate_core::record::fence::{Fence, FenceIntent, OriginFence, owner, parts};
+use orchestrate_core::record::fence::{Fence, OriginFence, OwnFences, owner, parts};
 use orchestrate_core::words::count;
 use orchestrate_core::world::World;
 use orchestrate_host::origin;
@@ -18,7 +18,7 @@ use orchestrate_tower::gather;
 use super::finding::{Finding, Looked, Mend, Weight, word};
 use super::surroundings::{Ground, Surroundings};
 
-type Intents = BTreeMap<TaskId, Observed<FenceIntent>>;
+type Intents = BTreeMap<TaskId, Observed<OwnFences>>;
 
 pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
     let Some(ground) = surroundings.ground else {
@@ -50,7 +50,7 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
 fn unreadable_intents(ground: &Ground<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for spec in ground.specs {
-        let read = match gather::intents(ground.world, spec) {
+        let read = match gather::own_fences(ground.world, spec) {
             Observed::Known(intents) => intents,
             Observed::Absent(_) => continue,
             Observed::Unknown(why) => {
@@ -135,7 +135,8 @@ fn of_bundle(ground: &Ground<'_>, spec: &SpecId, base: &Base) -> Vec<Finding> {
         .collect();
     for (task, intent) in &situation.intents {
         let is_left = !origin.fences.contains_key(task) && !situation.has_record(task);
-        if matches!(intent, Observed::Known(_)) && is_left {
+        let is_wanted = matches!(intent, Observed::Known(own) if own.current().is_some());
+        if is_wanted && is_left {
             let place = format!(".git/orchestrate/intent/{spec}/{task}");
             let problem = "this clone was about to fence the unit, and origin has no such fence; the next step that takes \
                            the unit uses it";
@@ -173,7 +174,7 @@ struct Situation<'a> {
 
 impl<'a> Situation<'a> {
     fn of(ground: &Ground<'_>, spec: &'a SpecId, base: &Base, origin: &'a Origin) -> Self {
-        let intents = match gather::intents(ground.world, spec) {
+        let intents = match gather::own_fences(ground.world, spec) {
             Observed::Known(intents) => intents,
             // Told of beside this.
             Observed::Absent(_) | Observed::Unknown(_) => Intents::new(),
@@ -205,7 +206,7 @@ impl<'a> Situation<'a> {
 
     fn is_own(&self, task: &TaskId, fence: &OriginFence) -> bool {
         match self.intents.get(task) {
-            Some(Observed::Known(intent)) => intent.commit == fence.commit,
+            Some(Observed::Known(own)) => own.owns(&fence.commit),
             Some(Observed::Absent(_) | Observed::Unknown(_)) | None => false,
         }
     }

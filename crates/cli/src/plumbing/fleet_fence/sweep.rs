@@ -4,15 +4,14 @@ use orchestrate_core::derive::{Answer, Row, SpecState, TaskReport, TaskState};
 use orchestrate_core::evidence::Origin;
 use orchestrate_core::identifier::{SpecId, TaskId, Unit, printable};
 use orchestrate_core::observed::Observed;
-use orchestrate_core::place::Place;
 use orchestrate_core::process::Liveness;
-use orchestrate_core::record::fence::{Fence, FenceIntent, OriginFence, parts, task_of};
-use orchestrate_core::world::{Reading, World};
-use orchestrate_host::origin;
+use orchestrate_core::record::fence::{Fence, OriginFence, parts, task_of};
+use orchestrate_core::world::World;
+use orchestrate_tower::gather::own_fences;
 use orchestrate_tower::preflight::read_bundle;
 use orchestrate_tower::step::survey;
 
-use super::{COLLECTED, VERB, open, spec_of, standing};
+use super::{COLLECTED, VERB, open, remove_one, spec_of, standing};
 use crate::arguments::{FencePlace, FenceSweeper};
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -61,7 +60,7 @@ pub(super) fn run(at: &FencePlace, environment: &Environment, printer: &mut Prin
     if count > 0 {
         let session = Session::open(environment, &at.checkout, printer).map_err(|failure| failure.with_exit(2))?;
         let evidence = Evidence::gather(&session, &spec);
-        for reference in fences.keys() {
+        for (reference, commit) in &fences {
             let unit = parts(reference).and_then(|(_, rest)| Unit::parse(rest).ok());
             let Some(unit) = unit else {
                 printer.record(&["anomaly", reference, "off-grammar-unit-id"]);
@@ -69,7 +68,7 @@ pub(super) fn run(at: &FencePlace, environment: &Environment, printer: &mut Prin
             };
             match evidence.judge(&session, &spec, (reference, &unit)) {
                 Verdict::Landed => {
-                    let removed = origin::delete(world.repository(), world.git(), std::slice::from_ref(reference));
+                    let removed = remove_one(&world, reference, commit);
                     printer.record(&[if removed.is_ok() { COLLECTED } else { "gc-failed" }, reference]);
                 }
                 Verdict::EvidenceDegraded => printer.record(&["hold", reference, "evidence-degraded"]),
@@ -159,10 +158,11 @@ impl Evidence {
 
 /// Returns whether this clone made the fence: its next step goes on from it.
 fn is_own(session: &Session, spec: &SpecId, task: &TaskId, fence: &OriginFence) -> bool {
-    match session.world.read(&Place::Intent(spec.clone(), task.clone())) {
-        Reading::File { bytes, .. } => FenceIntent::parse(&bytes).is_ok_and(|intent| intent.commit == fence.commit),
-        Reading::Absent | Reading::Directory { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
-            false
-        }
+    match own_fences(&session.world, spec) {
+        Observed::Known(own) => match own.get(task) {
+            Some(Observed::Known(own)) => own.owns(&fence.commit),
+            Some(Observed::Absent(_) | Observed::Unknown(_)) | None => false,
+        },
+        Observed::Absent(_) | Observed::Unknown(_) => false,
     }
 }

@@ -4,25 +4,32 @@ use std::collections::BTreeMap;
 
 use orchestrate_core::derive::{SpecState, TaskState};
 use orchestrate_core::evidence::{Base, Evidence, Origin};
-use orchestrate_core::identifier::{CommitId, SpecId, TaskId, UnitName};
+use orchestrate_core::identifier::{SpecId, TaskId, UnitName};
 use orchestrate_core::observed::Observed;
-use orchestrate_core::place::Place;
-use orchestrate_core::record::fence::{Fence, FenceIntent};
+use orchestrate_core::place::{GIVEN_BACK, Place};
+use orchestrate_core::record::fence::{Fence, FenceIntent, OwnFences};
 use orchestrate_core::world::{Fault, Pushed, World};
 
 use super::mini_gather::observed;
 use super::mini_tower::{Flaw, Stop, stop};
 
-pub(super) fn intents(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Observed<FenceIntent>>> {
+pub(super) fn own_fences(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Observed<OwnFences>>> {
     world.list(&Place::IntentDirectory(spec.clone())).map(|names| {
-        let tasks = names.iter().filter_map(|name| TaskId::parse(name).ok());
+        let task_of = |name: &String| TaskId::parse(name.trim_end_matches(GIVEN_BACK)).ok();
         let read = |task: TaskId| {
-            let intent = observed(world.read(&Place::Intent(spec.clone(), task.clone())), |bytes| {
-                FenceIntent::parse(bytes).map_err(|fault| fault.to_string())
-            });
-            (task, intent)
+            let one = |place: Place| {
+                let parse = |bytes: &[u8]| FenceIntent::parse(bytes).map_err(|fault| fault.to_string());
+                observed(world.read(&place), parse).known()
+            };
+            let intent = one(Place::Intent(spec.clone(), task.clone()));
+            let given_back = one(Place::GivenBack(spec.clone(), task.clone()));
+            let own = match (intent, given_back) {
+                (Ok(intent), Ok(given_back)) => Observed::Known(OwnFences { intent, given_back }),
+                (Err(why), _) | (_, Err(why)) => Observed::Unknown(why),
+            };
+            (task, own)
         };
-        tasks.map(read).collect()
+        names.iter().filter_map(task_of).map(read).collect()
     })
 }
 
@@ -31,18 +38,23 @@ pub(super) fn take(world: &mut dyn World, name: &UnitName, evidence: &Evidence, 
         return Ok(());
     };
     let task = name.unit.tasks().next().expect("a unit has a task").clone();
-    let (commit, is_new) = intend(world, name, &task, evidence, flaw)?;
-    let fences = BTreeMap::from([(task.clone(), commit.clone())]);
+    remove_given_back(world, name, &task, evidence)?;
+    let (intent, is_new) = intend(world, name, &task, evidence, flaw)?;
+    let fences = BTreeMap::from([(task.clone(), intent.commit.clone())]);
     let mut pushed = world.push_fences(&name.spec, &fences)?;
-    if flaw == Flaw::TakesTheFenceAway && matches!(pushed.get(&task), Some(Pushed::Refused { .. })) {
-        world.delete_fence(&name.spec, &task)?;
+    if flaw == Flaw::TakesTheFenceAway
+        && matches!(pushed.get(&task), Some(Pushed::Refused { .. }))
+        && let Observed::Known(before) = world.origin(&name.spec, &evidence.base)
+        && let Some(fence) = before.fences.get(&task)
+    {
+        world.delete_fence(&name.spec, &task, &fence.commit)?;
         pushed = world.push_fences(&name.spec, &fences)?;
     }
     if flaw == Flaw::TakesTheTipFenceAway
         && let Observed::Known(before) = world.origin(&name.spec, &evidence.base)
-        && before.fences.get(&task).is_some_and(|fence| fence.message.is_none())
+        && let Some(fence) = before.fences.get(&task).filter(|fence| fence.message.is_none())
     {
-        world.delete_fence(&name.spec, &task)?;
+        world.delete_fence(&name.spec, &task, &fence.commit)?;
         pushed = world.push_fences(&name.spec, &fences)?;
     }
     let answer = pushed.get(&task);
@@ -58,7 +70,7 @@ pub(super) fn take(world: &mut dyn World, name: &UnitName, evidence: &Evidence, 
         Observed::Unknown(_) if flaw == Flaw::UnknownOriginHasNotMoved => return Ok(()),
         Observed::Absent(why) | Observed::Unknown(why) => return Err(why.into()),
     };
-    let is_ours = now.fences.get(&task).is_some_and(|fence| fence.commit == commit);
+    let is_ours = now.fences.get(&task).is_some_and(|fence| fence.commit == intent.commit);
     let is_trusted = flaw == Flaw::AdoptsThePeersFence
         || (flaw == Flaw::TrustsAMadeAnswer && matches!(answer, Some(Pushed::Made | Pushed::Same)));
     if !is_ours && !is_trusted {
@@ -66,24 +78,52 @@ pub(super) fn take(world: &mut dyn World, name: &UnitName, evidence: &Evidence, 
     }
     if !is_seen(world, &evidence.base, &now) {
         if is_new {
-            give_back(world, name, evidence, flaw)?;
+            give_back(world, name, &task, &intent, flaw)?;
         }
         return stop("the base has moved at origin");
     }
     Ok(())
 }
 
-/// Removes the fence, and the intent of it when it is seen to be gone.
-fn give_back(world: &mut dyn World, name: &UnitName, evidence: &Evidence, flaw: Flaw) -> Result<(), Stop> {
-    for task in name.unit.tasks() {
-        world.delete_fence(&name.spec, task)?;
-        let is_gone = match world.origin(&name.spec, &evidence.base) {
-            Observed::Known(after) => !after.fences.contains_key(task),
-            Observed::Absent(_) | Observed::Unknown(_) => false,
-        };
-        if is_gone || flaw == Flaw::TrustsADeletion {
-            world.remove(&Place::Intent(name.spec.clone(), task.clone()))?;
-        }
+/// Returns what this clone knows of its own fences.
+fn known<'e>(evidence: &'e Evidence, task: &TaskId) -> Option<&'e OwnFences> {
+    let Observed::Known(own) = &evidence.own_fences else {
+        return None;
+    };
+    match own.get(task) {
+        Some(Observed::Known(own)) => Some(own),
+        Some(Observed::Absent(_) | Observed::Unknown(_)) | None => None,
+    }
+}
+
+fn remove_given_back(world: &mut dyn World, name: &UnitName, task: &TaskId, evidence: &Evidence) -> Result<(), Fault> {
+    let Some(own) = known(evidence, task) else {
+        return Ok(());
+    };
+    match &evidence.origin {
+        Observed::Known(origin) => match origin.fences.get(task) {
+            Some(fence) if own.has_given_back(&fence.commit) => world.delete_fence(&name.spec, task, &fence.commit),
+            Some(_) | None => Ok(()),
+        },
+        Observed::Absent(_) | Observed::Unknown(_) => Ok(()),
+    }
+}
+
+/// Writes down that the fence is given back, and removes it.
+fn give_back(
+    world: &mut dyn World,
+    name: &UnitName,
+    task: &TaskId,
+    intent: &FenceIntent,
+    flaw: Flaw,
+) -> Result<(), Stop> {
+    if flaw != Flaw::TrustsADeletion {
+        let place = Place::GivenBack(name.spec.clone(), task.clone());
+        world.write(&place, &intent.render())?;
+    }
+    world.delete_fence(&name.spec, task, &intent.commit)?;
+    if flaw == Flaw::TrustsADeletion {
+        world.remove(&Place::Intent(name.spec.clone(), task.clone()))?;
     }
     Ok(())
 }
@@ -94,12 +134,14 @@ fn intend(
     task: &TaskId,
     evidence: &Evidence,
     flaw: Flaw,
-) -> Result<(CommitId, bool), Fault> {
-    if let Observed::Known(intents) = &evidence.intents
-        && let Some(Observed::Known(intent)) = intents.get(task)
-        && flaw != Flaw::ForgetsItsFence
-    {
-        return Ok((intent.commit.clone(), false));
+) -> Result<(FenceIntent, bool), Fault> {
+    let own = known(evidence, task).filter(|_| flaw != Flaw::ForgetsItsFence);
+    let earlier = own.and_then(|own| match flaw {
+        Flaw::PushesAGivenBackFenceAgain => own.intent.as_ref(),
+        _ => own.current(),
+    });
+    if let Some(intent) = earlier {
+        return Ok((intent.clone(), false));
     }
     let fence = Fence::new(world.identity(), world.clone_id(), world.nonce()?, world.now());
     let commit = world.create_fence(&fence)?;
@@ -108,9 +150,9 @@ fn intend(
         let _ = world.push_fences(&name.spec, &fences)?;
     }
     world.create_directory(&Place::IntentDirectory(name.spec.clone()))?;
-    let intent = FenceIntent::new(fence, commit.clone()).render();
-    world.write(&Place::Intent(name.spec.clone(), task.clone()), &intent)?;
-    Ok((commit, true))
+    let intent = FenceIntent::new(fence, commit);
+    world.write(&Place::Intent(name.spec.clone(), task.clone()), &intent.render())?;
+    Ok((intent, true))
 }
 
 fn is_seen(world: &dyn World, base: &Base, origin: &Origin) -> bool {
@@ -125,7 +167,7 @@ pub(super) fn collect(world: &mut dyn World, spec: &SpecId, evidence: &Evidence,
     let Observed::Known(origin) = &evidence.origin else {
         return;
     };
-    for task in origin.fences.keys() {
+    for (task, fence) in &origin.fences {
         let Some(TaskState::Landed { commit }) = state.tasks.get(task).map(|report| &report.state) else {
             continue;
         };
@@ -135,7 +177,7 @@ pub(super) fn collect(world: &mut dyn World, spec: &SpecId, evidence: &Evidence,
             .is_some_and(|base| world.contains(base, commit) == Observed::Known(true));
         if at_origin || flaw == Flaw::CollectsBeforeOriginHasIt {
             // One that stays is collected by the next step.
-            let _ = world.delete_fence(spec, task);
+            let _ = world.delete_fence(spec, task, &fence.commit);
         }
     }
 }

@@ -47,9 +47,9 @@ pub(super) fn gather(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Result<Evi
         };
     }
     let origin = origin(world.origin(spec, &base), flaw);
-    let intents = match &origin {
+    let own_fences = match &origin {
         Observed::Absent(why) | Observed::Unknown(why) => Observed::Absent(why.clone()),
-        Observed::Known(_) => mini_fence::intents(world, spec),
+        Observed::Known(_) => mini_fence::own_fences(world, spec),
     };
     Ok(Evidence {
         spec: spec.clone(),
@@ -63,7 +63,7 @@ pub(super) fn gather(world: &dyn World, spec: &SpecId, flaw: Flaw) -> Result<Evi
         times: BTreeMap::new(),
         redo: BTreeMap::new(),
         origin,
-        intents,
+        own_fences,
         now: world.now(),
         stale_marker_seconds: STALE_SECONDS,
         base,

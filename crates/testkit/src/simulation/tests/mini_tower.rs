@@ -81,6 +81,7 @@ pub(super) enum Flaw {
     TrustsAMadeAnswer,
     ForgetsWhatWasRefused,
     TrustsADeletion,
+    PushesAGivenBackFenceAgain,
     TakesTheTipFenceAway,
     Panics,
 }

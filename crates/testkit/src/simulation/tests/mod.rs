@@ -140,6 +140,7 @@ fn every_flaw_is_convicted() {
         (Flaw::TrustsAMadeAnswer, &fenced, &[Law::Order, Law::OneWorker]),
         (Flaw::ForgetsWhatWasRefused, &fenced, &[Law::Convergence]),
         (Flaw::TrustsADeletion, &lying, &[Law::Convergence]),
+        (Flaw::PushesAGivenBackFenceAgain, &lying, &[Law::OneWorker]),
         (Flaw::TakesTheTipFenceAway, &beside_planwright, &[Law::OneWorker]),
         (Flaw::Panics, &standard, &[Law::Panic]),
     ];
