@@ -275,6 +275,36 @@ fn a_tower_that_was_killed_adopts_its_own_fence_only() {
     }
 }
 
+/// A fence that origin still shows after it was given back is removed, and the next one is another one (decision 86).
+/// Verifies REQ-D2.1.
+#[test]
+fn a_fence_that_was_given_back_is_never_taken_for_a_later_one() {
+    let Some(program) = failpoint_binary() else {
+        return skipped("kills at named points (ORCHESTRATE_FAILPOINT_BINARY is not set)");
+    };
+    let (sandbox, clone) = two_clones(&program);
+    let point = [("ORCHESTRATE_FAILPOINT", "push-fences.after")];
+    let killed = sandbox.orchestrate_with(&sandbox.repository(), &["alpha"], &point);
+    assert_ne!(killed.exit, 0, "{killed}");
+    let origin = sandbox.root().join("origin.git");
+    let standing = || sandbox.git_in(&origin, &["rev-parse", FENCE]);
+    let given_back = standing();
+    let intent = sandbox.path(".git/orchestrate/intent/alpha/1");
+    std::fs::copy(&intent, format!("{intent}.given-back")).expect("given back, and the removal lost");
+    let _ = sandbox
+        .orchestrate_in(&clone, &["alpha"])
+        .exits(0)
+        .says("dispatched alpha task 3");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    assert_ne!(standing(), given_back);
+    assert!(
+        std::fs::read_to_string(&intent)
+            .expect("an intent")
+            .contains(standing().trim())
+    );
+    sandbox.wait_for_worker("alpha", "1");
+}
+
 /// Verifies REQ-D2.1, REQ-F1.5.
 #[test]
 fn of_twelve_racers_on_four_refs_each_has_one_winner() {

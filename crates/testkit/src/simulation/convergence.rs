@@ -6,6 +6,8 @@ use super::universe::Universe;
 
 /// The round from which on people also remove what only looks stuck.
 const PATIENCE: usize = 3;
+/// After how many rounds, each twice as long as the one before it, no marker is fresh, whatever a clock was set to.
+const MARKERS_GO_STALE: usize = 9;
 
 impl Scheduler<'_> {
     /// Runs rounds of steps until every task has landed everywhere, and convicts a schedule that needs too many.
@@ -73,21 +75,27 @@ impl Scheduler<'_> {
         landed
     }
 
-    /// What a kill left of a worktree that was being retired is whole again, or gone, after one more step.
+    /// What a kill left of a worktree that was being retired is whole again, or gone, after a few more steps: who looked
+    /// while it was out of its place does not see it put back, and a marker that a dead tower left keeps it until it is
+    /// stale.
     fn finish_retirements(&mut self) {
         let hosts = self.universe.borrow().hosts.len();
-        for host in 0..hosts {
-            if !self.universe.borrow().is_half_retired(host) {
-                continue;
+        for round in 0..MARKERS_GO_STALE {
+            for host in (0..hosts)
+                .filter(|host| self.universe.borrow().is_half_retired(*host))
+                .collect::<Vec<_>>()
+            {
+                if !self.run_alone(host) {
+                    self.stuck("a step does not end");
+                }
+                if self.is_convicted() {
+                    return;
+                }
             }
-            // Who looked while it was out of its place does not see it put back: the next one retires it.
-            let ended = self.run_alone(host);
-            if self.is_convicted() {
-                return;
-            }
-            if !ended || self.universe.borrow().is_half_retired(host) {
-                self.stuck("a worktree stays half retired");
-            }
+            self.universe.borrow_mut().clock += 1000 << round;
+        }
+        if (0..hosts).any(|host| self.universe.borrow().is_half_retired(host)) {
+            self.stuck("a worktree stays half retired");
         }
     }
 

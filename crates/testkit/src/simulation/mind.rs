@@ -64,8 +64,6 @@ impl Query {
                 | Place::RecordDirectory(_)
                 | Place::BundleFile(..)
                 | Place::Lock(_)
-                | Place::LockStaging(..)
-                | Place::LockAside(..)
                 | Place::OwnerIn(_)
                 | Place::Marker(..)
                 | Place::DispatchRecord(_)
@@ -86,7 +84,8 @@ impl Query {
                 name.unit.contains(task)
             }
             // What a person wants again is never wanted because it could not be read.
-            Self::List(Place::RedoDirectory(_) | Place::Redo(..))
+            // What is left in a lock directory that was moved away only litters.
+            Self::List(Place::RedoDirectory(_) | Place::Redo(..) | Place::LockStaging(..) | Place::LockAside(..))
             | Self::Retirement(_)
             | Self::Contains(..)
             | Self::Content(_)

@@ -205,6 +205,20 @@ mod tests {
     }
 
     #[test]
+    fn a_lease_is_allowed_for_the_removal_of_its_own_ref_alone() {
+        let removal = r#"(format!("--force-with-lease={reference}:{commit}"), format!(":{reference}"))"#;
+        assert_eq!(rewrites(removal), 0);
+        for body in [
+            r#"format!("--force-with-lease={reference}:{commit}");"#,
+            r#"(format!("--force-with-lease={reference}:{commit}"), format!(":{other}"))"#,
+            r#"(format!("--force-with-lease={reference}:{commit}"), format!(":{reference}"), format!("{commit}:{reference}"))"#,
+            r#"("--force-with-lease", format!(":{reference}"))"#,
+        ] {
+            assert!(rewrites(body) > 0, "{body}");
+        }
+    }
+
+    #[test]
     fn words_that_only_describe_are_not_calls() {
         for body in [
             r#"git(["merge-base", "--is-ancestor", a, b]);"#,

@@ -80,6 +80,12 @@ fn every_flaw_is_convicted() {
         ..Faults::NONE
     };
     let lying = Scenario::fenced().with_faults(lies);
+    let lags = Faults {
+        stale: 400,
+        ..Faults::NONE
+    };
+    let mut lagging = Scenario::fenced().with_faults(lags);
+    lagging.steps = 20..=40;
     let unreadable = Faults {
         unknown: 40,
         ..Faults::NONE
@@ -140,7 +146,7 @@ fn every_flaw_is_convicted() {
         (Flaw::TrustsAMadeAnswer, &fenced, &[Law::Order, Law::OneWorker]),
         (Flaw::ForgetsWhatWasRefused, &fenced, &[Law::Convergence]),
         (Flaw::TrustsADeletion, &lying, &[Law::Convergence]),
-        (Flaw::PushesAGivenBackFenceAgain, &lying, &[Law::OneWorker]),
+        (Flaw::PushesAGivenBackFenceAgain, &lagging, &[Law::OneWorker]),
         (Flaw::TakesTheTipFenceAway, &beside_planwright, &[Law::OneWorker]),
         (Flaw::Panics, &standard, &[Law::Panic]),
     ];
