@@ -36,7 +36,7 @@ fn is_over(records: &UnitRecords) -> bool {
     let (Observed::Known(dispatch), Observed::Known(launch)) = (&records.dispatch, &records.launch) else {
         return false;
     };
-    launch.attempt == dispatch.attempt && records.runner == Observed::Known(Liveness::Dead)
+    dispatch.was_launched(launch) && records.runner == Observed::Known(Liveness::Dead)
 }
 
 /// A unit without a worktree has no lease to hold.

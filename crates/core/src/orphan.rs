@@ -110,7 +110,7 @@ fn suspect(
         return None;
     };
     // A printed command has no process that could be seen to be gone.
-    let runner = launch.runner.as_ref().filter(|_| launch.attempt == dispatch.attempt)?;
+    let runner = launch.runner.as_ref().filter(|_| dispatch.was_launched(launch))?;
     let last_activity = last_activity(dispatch, launch);
     let is_old = evidence.now.seconds_since(last_activity) > grace_seconds;
     let is_dead = records.runner == Observed::Known(Liveness::Dead);

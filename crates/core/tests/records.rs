@@ -31,14 +31,18 @@ prop_compose! {
         name in "[a-z][a-z0-9-]{0,8}:task-[0-9]{1,3}",
         start in "[0-9a-f]{40}",
         (tower, attempt, dispatched) in (processes(), nonces(), 0i64..4_000_000_000),
+        (launched_before, given_up) in (proptest::option::of(nonces()), any::<bool>()),
         (manner, argv, prompt) in (manners(), proptest::collection::vec("\\PC{0,20}", 0..4), ".{0,80}"),
     ) -> DispatchRecord {
-        let attempt = Attempt { tower, attempt, dispatched: Timestamp::from_seconds(dispatched) };
+        let dispatched = Timestamp::from_seconds(dispatched);
+        let attempt = Attempt { tower, attempt, dispatched, launched_before };
         let backend = BackendName::parse("command").expect("backend");
         let launch = LaunchOrder { backend, manner, argv, prompt };
         let name = UnitName::parse(&name).expect("name");
         let base = BaseName::parse("main").expect("base");
-        DispatchRecord::new(name, base, CommitId::parse(&start).expect("commit"), "0".repeat(40), attempt, launch)
+        let start = CommitId::parse(&start).expect("commit");
+        let record = DispatchRecord::new(name, base, start, "0".repeat(40), attempt, launch);
+        if given_up { record.give_up() } else { record }
     }
 }
 

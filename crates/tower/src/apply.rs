@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use orchestrate_core::evidence::{Base, BranchSide, Lease};
-use orchestrate_core::identifier::{BaseName, Unit, UnitName};
+use orchestrate_core::identifier::{BaseName, CommitId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::place::{MarkerHome, Place};
 use orchestrate_core::plan::{BranchAct, DispatchPlan, NoDispatch, WorktreeAct};
@@ -52,7 +52,7 @@ pub fn apply<'window>(
 ) -> Result<(), Stopped> {
     let name = plan.record.name();
     debug_assert!(name.spec == *held.spec() && plan.record.anchor == passed.anchor());
-    set_branch(world, &name, plan)?;
+    set_branch(world, &name, plan, seen.earlier.as_ref())?;
     register(world, &name, plan)?;
     neighbours::forget(world, &seen.neighbours)?;
     write_record(world, &name, plan)?;
@@ -60,14 +60,11 @@ pub fn apply<'window>(
     match late_runner(world, &leases, plan, seen) {
         LateRunner::None => {}
         LateRunner::Started => {
-            give_record_back(world, &name, plan, seen)?;
-            if let Some(earlier) = &seen.earlier {
-                write_markers(world, &name, earlier.dispatched)?;
-            }
+            give_up(world, &name, plan)?;
             return moved("a worker of an older attempt has started");
         }
         LateRunner::Unknown(why) => {
-            give_record_back(world, &name, plan, seen)?;
+            give_up(world, &name, plan)?;
             return unread("whether a worker has started", why);
         }
     }
@@ -163,34 +160,48 @@ fn unread(of: &str, why: Why) -> Result<(), Stopped> {
     Err(Stopped::Moved(NoDispatch::unread(of, why)))
 }
 
-/// Puts the record of the earlier attempt back, whose runner came before ours, or may have: without it the launch record
-/// would speak for nobody, and a unit whose worker left nothing would be done once more by itself. The branch is where
-/// ours was to start, and own commits count from there.
-fn give_record_back(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan, seen: &Seen<'_>) -> Result<(), Fault> {
-    let Some(earlier) = &seen.earlier else {
-        return forget_claim(world, name);
-    };
-    let mut record = earlier.clone();
-    record.start = plan.record.start.clone();
-    world.write(&Place::DispatchRecord(name.clone()), &record.render())
+/// Leaves the unit to a runner of an earlier attempt that came before our record, or may have: the record stays, since a
+/// launch that it does not know is what such a runner leaves, and claims nothing for this tower, which may live on.
+fn give_up(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Fault> {
+    world.write(&Place::DispatchRecord(name.clone()), &plan.record.give_up().render())
 }
 
-fn set_branch(world: &mut dyn World, name: &UnitName, plan: &DispatchPlan) -> Result<(), Stopped> {
+fn set_branch(
+    world: &mut dyn World,
+    name: &UnitName,
+    plan: &DispatchPlan,
+    earlier: Option<&DispatchRecord>,
+) -> Result<(), Stopped> {
     let start = &plan.record.start;
-    // An older record names an older start. Beside a branch that starts elsewhere it would make commits of others look
-    // like the unit's own, so it goes before the branch is set. What it said was read under this lock, and void.
     let race = match &plan.branch {
         BranchAct::Keep => return Ok(()),
         BranchAct::Create => {
-            forget_claim(world, name)?;
+            start_again(world, name, start, earlier)?;
             world.create_branch(name, start)?
         }
         BranchAct::Advance { from } => {
-            forget_claim(world, name)?;
+            start_again(world, name, start, earlier)?;
             world.advance_branch(name, from, start)?
         }
     };
     won(race, "its branch was made or moved by somebody else")
+}
+
+/// Before the branch is set. An older record names an older start: beside a branch that starts elsewhere it would make
+/// commits of others look like the unit's own. What it said was read under this lock, and void; but it goes on to speak for
+/// its markers, and for a runner of its attempt that starts now.
+fn start_again(
+    world: &mut dyn World,
+    name: &UnitName,
+    start: &CommitId,
+    earlier: Option<&DispatchRecord>,
+) -> Result<(), Fault> {
+    let Some(earlier) = earlier.filter(|earlier| earlier.start != *start) else {
+        return Ok(());
+    };
+    let mut again = earlier.give_up();
+    again.start = start.clone();
+    world.write(&Place::DispatchRecord(name.clone()), &again.render())
 }
 
 /// Removes the unit's record with the markers that it speaks for. They go before it: without the record that tells how

@@ -143,7 +143,7 @@ fn holds_nothing_else(situation: &Situation<'_>, name: &UnitName, neighbour: &Un
         return Ok(());
     };
     let others = neighbour.tasks().filter(|task| !name.unit.contains(task));
-    for task in others.filter(|_| launch.attempt == record.attempt) {
+    for task in others.filter(|_| record.was_launched(launch)) {
         let is_marked = match &evidence.markers {
             Observed::Known(markers) => markers
                 .get(task)

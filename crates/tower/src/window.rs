@@ -86,6 +86,10 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         tower: world.identity(),
         attempt: nonce,
         dispatched: world.now(),
+        launched_before: match &launch {
+            Observed::Known(launch) => Some(launch.attempt.clone()),
+            Observed::Absent(_) | Observed::Unknown(_) => None,
+        },
     };
     let Fit {
         start,

@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use super::launch::LaunchRecord;
 use super::{RecordFault, SCHEMA, parse_json, render_json};
 use crate::identifier::{BackendName, BaseName, CommitId, Nonce, SpecId, Unit, UnitName};
 use crate::process::ProcessIdentity;
@@ -60,6 +61,13 @@ pub struct DispatchRecord {
     pub launch: LaunchOrder,
     /// When it was written.
     pub dispatched: Timestamp,
+    /// The attempt of the launch record that was there before: that one is over. A launch record of any other attempt is
+    /// of a runner that started late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    launched_before: Option<Nonce>,
+    /// Whether the tower has given it up before the launch, and lives on.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub given_up: bool,
 }
 
 /// The parts of a [`DispatchRecord`] that are decided under the lock.
@@ -71,6 +79,8 @@ pub struct Attempt {
     pub attempt: Nonce,
     /// Now.
     pub dispatched: Timestamp,
+    /// The attempt that the unit's launch record is of, which is over.
+    pub launched_before: Option<Nonce>,
 }
 
 impl DispatchRecord {
@@ -88,6 +98,7 @@ impl DispatchRecord {
             tower,
             attempt,
             dispatched,
+            launched_before,
         } = attempt;
         Self {
             schema: SCHEMA,
@@ -100,7 +111,32 @@ impl DispatchRecord {
             attempt,
             launch,
             dispatched,
+            launched_before,
+            given_up: false,
         }
+    }
+
+    /// Returns the record of the same attempt when its tower gives it up before the launch.
+    #[must_use]
+    pub fn give_up(&self) -> Self {
+        Self {
+            given_up: true,
+            ..self.clone()
+        }
+    }
+
+    /// Returns whether a worker was launched by this attempt, or by an earlier one whose runner started late: then the
+    /// unit is that worker's, whichever record speaks for it.
+    #[must_use]
+    pub fn was_launched(&self, launch: &LaunchRecord) -> bool {
+        launch.attempt == self.attempt || self.launched_before.as_ref() != Some(&launch.attempt)
+    }
+
+    /// Returns whether that launch is known to nobody but this record: its markers went with the attempt before, or were
+    /// never written.
+    #[must_use]
+    pub fn is_late(&self, launch: &LaunchRecord) -> bool {
+        self.was_launched(launch) && (self.given_up || launch.attempt != self.attempt)
     }
 
     /// Returns the unit's full name.

@@ -61,7 +61,11 @@ enum OurClaim {
     /// The tower died before it reached the launch: the claim is void.
     Abandoned { at: Timestamp },
     /// The unit was handed over.
-    Launched { at: Timestamp, progress: Progress },
+    Launched {
+        at: Timestamp,
+        progress: Progress,
+        late: bool,
+    },
 }
 
 impl OurClaim {
@@ -70,7 +74,10 @@ impl OurClaim {
         match self {
             Self::Unreadable(why) => Some(unreadable(task, spec, why)),
             Self::TowerAtWork { at, tower, lives } => Some(at_work((task, spec), tower, *lives, *at)),
-            Self::Abandoned { .. } | Self::Launched { .. } => None,
+            Self::Launched {
+                progress, late: true, ..
+            } => Some(progress.clone()),
+            Self::Abandoned { .. } | Self::Launched { late: false, .. } => None,
         }
     }
 
@@ -90,7 +97,7 @@ fn our_claim(unit: &Unit, records: &UnitRecords, evidence: &Evidence) -> Option<
     };
     match &records.launch {
         Observed::Unknown(why) => Some(OurClaim::Unreadable(why.reason.clone())),
-        Observed::Known(launch) if launch.attempt == record.attempt => {
+        Observed::Known(launch) if record.was_launched(launch) => {
             let progress = if launch.runner.is_some() {
                 launched(unit, record, launch, records, evidence)
             } else {
@@ -99,9 +106,11 @@ fn our_claim(unit: &Unit, records: &UnitRecords, evidence: &Evidence) -> Option<
             Some(OurClaim::Launched {
                 at: record.dispatched,
                 progress,
+                late: record.is_late(launch),
             })
         }
         Observed::Known(_) | Observed::Absent(_) => Some(match &records.tower {
+            _ if record.given_up => OurClaim::Abandoned { at: record.dispatched },
             Observed::Known(Liveness::Dead) => OurClaim::Abandoned { at: record.dispatched },
             liveness @ (Observed::Known(Liveness::Alive) | Observed::Absent(_) | Observed::Unknown(_)) => {
                 OurClaim::TowerAtWork {

@@ -92,6 +92,12 @@ pub(crate) enum Claim {
     Launched,
     LaunchedAndCleared,
     LaunchedByAnOlderAttempt,
+    /// A runner of an attempt that this one did not know of has started, and no marker speaks of it.
+    LaunchedLate,
+    /// Our tower has given it up and lives on.
+    GivenUp,
+    /// It gave it up for a worker of the same attempt, whose markers are gone.
+    GivenUpAndLaunched,
     UnreadableRecord,
     UnreadableLaunch,
     Unknown,
@@ -110,6 +116,8 @@ pub(crate) enum Fencing {
     OnlyIntended,
     /// It leads to the commit of our intent.
     Own,
+    /// It leads to the fence that we have given back, and we intend another one.
+    GivenBack,
     /// It leads elsewhere, and we never meant to take one.
     Foreign,
     /// It leads elsewhere than our intent.
@@ -120,12 +128,13 @@ pub(crate) enum Fencing {
     IntentsUnknown,
 }
 
-pub(crate) const FENCINGS: [Fencing; 9] = [
+pub(crate) const FENCINGS: [Fencing; 10] = [
     Fencing::Off,
     Fencing::Unknown,
     Fencing::None,
     Fencing::OnlyIntended,
     Fencing::Own,
+    Fencing::GivenBack,
     Fencing::Foreign,
     Fencing::ForeignBesideAnIntent,
     Fencing::IntentUnreadable,
@@ -176,7 +185,7 @@ pub(crate) const BRANCHES: [Branch; 16] = [
     Branch::Unknown,
 ];
 pub(crate) const WORKERS: [Worker; 4] = [Worker::NoWorktree, Worker::Free, Worker::Held, Worker::Unknown];
-pub(crate) const CLAIMS: [Claim; 16] = [
+pub(crate) const CLAIMS: [Claim; 19] = [
     Claim::None,
     Claim::FreshBare,
     Claim::StaleBare,
@@ -190,6 +199,9 @@ pub(crate) const CLAIMS: [Claim; 16] = [
     Claim::Launched,
     Claim::LaunchedAndCleared,
     Claim::LaunchedByAnOlderAttempt,
+    Claim::LaunchedLate,
+    Claim::GivenUp,
+    Claim::GivenUpAndLaunched,
     Claim::UnreadableRecord,
     Claim::UnreadableLaunch,
     Claim::Unknown,

@@ -108,6 +108,7 @@ pub(crate) fn record() -> DispatchRecord {
         tower,
         attempt: nonce('1'),
         dispatched: Timestamp::from_seconds(NOW - 10),
+        launched_before: Some(nonce('2')),
     };
     DispatchRecord::new(
         name,
@@ -142,15 +143,16 @@ pub(crate) fn claims(claim: Claim) -> Claims {
             runner.clone(),
         ))
     };
-    let records = |launch, liveness| {
+    let records_of = |dispatch: DispatchRecord, launch, liveness| {
         let records = UnitRecords {
-            dispatch: Observed::Known(record()),
+            dispatch: Observed::Known(dispatch),
             launch,
             tower: liveness,
             runner: Observed::Known(Liveness::Dead),
         };
         Observed::Known(BTreeMap::from([(unit(), records)]))
     };
+    let records = |launch, liveness| records_of(record(), launch, liveness);
     let not_launched = || Observed::Absent(why());
     let (alive, dead) = (Observed::Known(Liveness::Alive), Observed::Known(Liveness::Dead));
     match claim {
@@ -167,6 +169,9 @@ pub(crate) fn claims(claim: Claim) -> Claims {
         Claim::Launched => (ours, records(launch('1'), dead)),
         Claim::LaunchedAndCleared => (none_markers(), records(launch('1'), dead)),
         Claim::LaunchedByAnOlderAttempt => (ours, records(launch('2'), dead)),
+        Claim::LaunchedLate => (none_markers(), records(launch('3'), dead)),
+        Claim::GivenUp => (ours, records_of(record().give_up(), not_launched(), alive)),
+        Claim::GivenUpAndLaunched => (none_markers(), records_of(record().give_up(), launch('1'), dead)),
         Claim::UnreadableRecord => {
             let unreadable = UnitRecords {
                 dispatch: Observed::Unknown(why()),
@@ -343,12 +348,14 @@ pub(crate) fn fenced(mut evidence: Evidence, fencing: Fencing) -> Evidence {
             ..Origin::default()
         })
     };
-    let intent = |digit| {
+    let own = |digit: char, given_back: Option<char>| {
+        let intent = |digit| FenceIntent::new(our_fence(), commit(digit));
         Observed::Known(OwnFences {
-            intent: Some(FenceIntent::new(our_fence(), commit(digit))),
-            given_back: None,
+            intent: Some(intent(digit)),
+            given_back: given_back.map(intent),
         })
     };
+    let intent = |digit| own(digit, None);
     let intents = |intent| Observed::Known(BTreeMap::from([(task(), intent)]));
     let other = TaskId::parse("2").expect("id");
     let none = || Observed::Known(BTreeMap::new());
@@ -358,6 +365,7 @@ pub(crate) fn fenced(mut evidence: Evidence, fencing: Fencing) -> Evidence {
         Fencing::None => (origin(other, '4'), none()),
         Fencing::OnlyIntended => (origin(other, '4'), intents(intent('4'))),
         Fencing::Own => (origin(task(), '4'), intents(intent('4'))),
+        Fencing::GivenBack => (origin(task(), '4'), intents(own('6', Some('4')))),
         Fencing::Foreign => (origin(task(), '5'), none()),
         Fencing::ForeignBesideAnIntent => (origin(task(), '5'), intents(intent('4'))),
         Fencing::IntentUnreadable => (origin(other, '4'), intents(Observed::Unknown(why()))),

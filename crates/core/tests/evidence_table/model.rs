@@ -173,7 +173,8 @@ pub(crate) fn model_with(
                 | Claim::OurTowerDead
                 | Claim::OurTowerDeadOlderMarkerLeft
                 | Claim::LaunchedAndCleared
-                | Claim::LaunchedByAnOlderAttempt => Says::No,
+                | Claim::LaunchedByAnOlderAttempt
+                | Claim::GivenUp => Says::No,
                 Claim::Unknown => Says::Unknown,
                 Claim::FreshBare
                 | Claim::UnreadableMarker
@@ -182,6 +183,8 @@ pub(crate) fn model_with(
                 | Claim::OurTowerUnknown
                 | Claim::OurTowerDeadMarkerOfAnother
                 | Claim::Launched
+                | Claim::LaunchedLate
+                | Claim::GivenUpAndLaunched
                 | Claim::UnreadableRecord
                 | Claim::UnreadableLaunch => Says::InProgress,
             },
@@ -190,7 +193,7 @@ pub(crate) fn model_with(
             Row::Fence,
             false,
             match fencing {
-                Fencing::Off | Fencing::None | Fencing::OnlyIntended | Fencing::Own => Says::No,
+                Fencing::Off | Fencing::None | Fencing::OnlyIntended | Fencing::Own | Fencing::GivenBack => Says::No,
                 Fencing::Unknown
                 | Fencing::Foreign
                 | Fencing::ForeignBesideAnIntent

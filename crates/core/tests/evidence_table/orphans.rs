@@ -192,7 +192,8 @@ fn no_other_combination_makes_an_orphan() {
                     let expected = matches!(forge, Forge::NotConfigured | Forge::NoPullRequest)
                         && matches!(trailer, Trailer::No)
                         && worker == Worker::Free
-                        && claim == Claim::Launched;
+                        && was_launched(claim)
+                        && claim != Claim::LaunchedAndCleared;
                     let redone = trailer == Trailer::RevertedAndWanted;
                     assert!(
                         is_orphan == expected || redone,
@@ -243,7 +244,7 @@ fn only_a_trailer_makes_records_superfluous() {
                         let is_finished = !finished(&evidence, &derive(&one_task(), &evidence)).is_empty();
                         let named = matches!(trailer, Trailer::Yes | Trailer::RevertedAndLandedAgain);
                         let nobody = matches!(worker, Worker::Free | Worker::NoWorktree);
-                        let launched = matches!(claim, Claim::Launched | Claim::LaunchedAndCleared);
+                        let launched = was_launched(claim);
                         let expected = named && nobody && launched;
                         // Commits beyond a merged head keep the unit in progress.
                         assert!(
@@ -257,6 +258,13 @@ fn only_a_trailer_makes_records_superfluous() {
         }
     }
     assert!(found > 100, "{found}");
+}
+
+fn was_launched(claim: Claim) -> bool {
+    matches!(
+        claim,
+        Claim::Launched | Claim::LaunchedAndCleared | Claim::LaunchedLate | Claim::GivenUpAndLaunched
+    )
 }
 
 /// A worktree goes of a landed unit alone, of whose branch here every commit has landed, and that nobody has or may get.
@@ -277,10 +285,7 @@ fn only_a_landed_unit_without_a_commit_too_many_loses_its_worktree() {
                         assert_eq!(one.unit, unit(), "{case}");
                         assert!(state.landed().contains_key(&task()), "{case}");
                         assert_eq!(worker, Worker::Free, "{case}");
-                        let is_nobodys = matches!(
-                            claim,
-                            Claim::None | Claim::StaleBare | Claim::Launched | Claim::LaunchedAndCleared
-                        );
+                        let is_nobodys = matches!(claim, Claim::None | Claim::StaleBare) || was_launched(claim);
                         assert!(is_nobodys, "{case}");
                         let has_commits = matches!(branch, Branch::Ahead | Branch::AheadWith(_));
                         let is_merged = matches!(

@@ -45,6 +45,7 @@ impl Claim {
                 tower: gone.clone(),
                 attempt: attempt.clone(),
                 dispatched: at,
+                launched_before: None,
             },
             LaunchOrder {
                 backend: BackendName::parse("command").expect("a backend's name"),

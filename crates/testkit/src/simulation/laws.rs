@@ -207,7 +207,7 @@ impl Universe {
         let record = self.hosts[mind.host]
             .file(&Place::DispatchRecord(name.clone()))
             .map(DispatchRecord::parse);
-        matches!(record, Some(Ok(record)) if mind.attempts.contains(&record.attempt))
+        matches!(record, Some(Ok(record)) if !record.given_up && mind.attempts.contains(&record.attempt))
     }
 
     fn had(&self, tower: usize, asked: impl FnOnce(&Tenure) -> bool) -> bool {

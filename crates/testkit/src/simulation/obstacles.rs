@@ -188,8 +188,12 @@ impl Universe {
                     found.push(Obstacle::Unreadable(launch_place));
                     continue;
                 }
-                Some(Ok(launch)) if launch.attempt == record.attempt => Claim::Launched,
-                Some(Ok(_)) | None if self.hosts[host].is_alive(&record.tower) => Claim::AtWork,
+                Some(Ok(launch)) if record.is_late(&launch) => {
+                    found.push(Obstacle::HandedOver(record.attempt.clone()));
+                    Claim::Launched
+                }
+                Some(Ok(launch)) if record.was_launched(&launch) => Claim::Launched,
+                Some(Ok(_)) | None if !record.given_up && self.hosts[host].is_alive(&record.tower) => Claim::AtWork,
                 Some(Ok(_)) | None => Claim::Abandoned,
             };
             let own = self.minds.get(tower).is_some_and(|mind| mind.identity == record.tower);

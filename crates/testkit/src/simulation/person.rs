@@ -3,6 +3,7 @@
 
 use orchestrate_core::identifier::{TaskId, Unit, UnitName};
 use orchestrate_core::place::{MarkerHome, Place};
+use orchestrate_core::record::dispatch::DispatchRecord;
 use orchestrate_core::record::launch::LaunchRecord;
 
 use super::commits::CommitIndex;
@@ -258,6 +259,10 @@ impl Universe {
         self.note_person(host, || format!("clears the claim on task {task}"));
         self.unpark(host, task);
         let spec = self.bundle().spec.clone();
+        for name in self.late_launches(host, task) {
+            self.hosts[host].files.remove(&Place::LaunchRecord(name.clone()));
+            self.hosts[host].files.remove(&Place::DispatchRecord(name));
+        }
         for home in MarkerHome::ALL {
             let marker = Place::Marker(spec.clone(), task.clone(), home);
             self.hosts[host].files.remove(&marker);
@@ -267,6 +272,22 @@ impl Universe {
                 self.hosts[host].files.remove(place);
             }
         }
+    }
+
+    /// Returns the units of the task whose worker no marker speaks of: only a tower's own command gives them up.
+    fn late_launches(&self, host: usize, task: &TaskId) -> Vec<UnitName> {
+        let files = &self.hosts[host];
+        let is_late = |name: &&UnitName| {
+            let launch = files.file(&Place::LaunchRecord((*name).clone())).map(LaunchRecord::parse);
+            let record = files.file(&Place::DispatchRecord((*name).clone())).map(DispatchRecord::parse);
+            matches!((record, launch), (Some(Ok(record)), Some(Ok(launch))) if record.is_late(&launch))
+        };
+        let of_task = |place: &Place| match place {
+            Place::DispatchRecord(name) if name.unit.contains(task) => Some(name.clone()),
+            _ => None,
+        };
+        let names: Vec<UnitName> = files.files.keys().filter_map(of_task).collect();
+        names.iter().filter(is_late).cloned().collect()
     }
 
     /// Removes worktrees and branches without commits that start before the current base, and, where no reflog tells

@@ -245,6 +245,7 @@ impl Universe {
         let refusal = match (record, launch) {
             (None | Some(Err(_)), _) => Some("its record cannot be read"),
             (Some(Ok(record)), _) if record.attempt != worker.attempt => Some("a later attempt superseded it"),
+            (Some(Ok(record)), _) if record.given_up => Some("its tower has given it up"),
             (Some(Ok(_)), Some(Err(_))) => Some("the launch record cannot be read"),
             (Some(Ok(_)), Some(Ok(launch))) if launch.attempt == worker.attempt && launch.runner.is_some() => {
                 Some("this attempt has started before")

@@ -285,7 +285,7 @@ fn is_still_unlaunched(world: &dyn World, record: &DispatchRecord) -> bool {
         Observed::Absent(_) | Observed::Unknown(_) => false,
     };
     let is_unlaunched = match launch_record(world, &name) {
-        Observed::Known(launch) => launch.attempt != record.attempt,
+        Observed::Known(launch) => !record.was_launched(&launch),
         Observed::Absent(_) => true,
         Observed::Unknown(_) => false,
     };

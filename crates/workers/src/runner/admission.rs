@@ -138,6 +138,8 @@ fn current_record(layout: &Layout, name: &UnitName, attempt: Option<&Nonce>) -> 
         Some(attempt) if *attempt != record.attempt => Err(Why::new(
             "this attempt is superseded: the unit was dispatched again since",
         )),
+        Some(_) | None if record.given_up => Err(Why::new("its tower has given this attempt up before the launch")
+            .with_hint(format!("step {} again: it writes a new record", name.spec))),
         Some(_) | None => Ok(record),
     }
 }

@@ -118,6 +118,7 @@ impl Fixture {
             tower: identity::current().expect("identity"),
             attempt: nonce.clone(),
             dispatched: clock::now(),
+            launched_before: None,
         };
         let base = BaseName::parse("main").expect("base");
         let start = self.branch_tip();

@@ -356,6 +356,13 @@ fn write_record(
         tower: world.identity(),
         attempt: world.nonce()?,
         dispatched: world.now(),
+        launched_before: match &evidence.records {
+            Observed::Known(records) => match records.get(&name.unit).map(|records| &records.launch) {
+                Some(Observed::Known(launch)) => Some(launch.attempt.clone()),
+                Some(Observed::Absent(_) | Observed::Unknown(_)) | None => None,
+            },
+            Observed::Absent(_) | Observed::Unknown(_) => None,
+        },
     };
     let launch = LaunchOrder {
         backend: BackendName::parse("mini").expect("a name"),
