@@ -255,6 +255,42 @@ fn a_runner_that_starts_while_its_unit_is_dispatched_again_keeps_it() {
     assert_eq!(sandbox.starts(), ["alpha 1"]);
 }
 
+/// Two kills, each where it hurts most: the first tower before its worker starts, the second between its record and the
+/// look that would show it that the worker has started meanwhile.
+/// Verifies REQ-A1.11.
+#[test]
+fn a_late_runner_keeps_its_unit_when_the_second_tower_is_killed_too() {
+    let Some(program) = failpoint_binary() else {
+        return skipped("kills at named points (ORCHESTRATE_FAILPOINT_BINARY is not set)");
+    };
+    let sandbox = Sandbox::with(&program, &single());
+    sandbox.add_origin();
+    let killed = [("ORCHESTRATE_FAILPOINT", "spawn.before")];
+    let _ = sandbox
+        .orchestrate_with(&sandbox.repository(), &["alpha"], &killed)
+        .exits(137);
+    let record = || fs::read(sandbox.path(".git/orchestrate/dispatch/alpha/1.json")).expect("a record");
+    let first = record();
+    sandbox.intercept_git("push", 1);
+    let at_its_record = "ORCHESTRATE_FAILPOINT=write.after:2";
+    let tower = sandbox.start_program("env", &sandbox.repository(), &[at_its_record, &program, "alpha"]);
+    let window = sandbox.worker_at_gate("git");
+    let _ = sandbox.orchestrate(&["plumbing", "run-worker", "alpha", "1"]).exits(0);
+    assert_eq!(sandbox.starts(), ["alpha 1"]);
+    assert_eq!(record(), first);
+    drop(window);
+    let _ = tower.finish().exits(137);
+    assert_ne!(record(), first, "the second record is there, and nothing after it");
+    let held = "held: its worker ended and left no commit";
+    assert!(state_of(&sandbox, "1").starts_with(held));
+    let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(10);
+    assert_eq!(sandbox.starts(), ["alpha 1"]);
+    let _ = sandbox
+        .orchestrate(&["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"])
+        .exits(0);
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+}
+
 fn content(index: usize) -> String {
     format!("file {index}\n").repeat(8)
 }

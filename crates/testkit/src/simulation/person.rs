@@ -278,13 +278,19 @@ impl Universe {
     fn late_launches(&self, host: usize, task: &TaskId) -> Vec<UnitName> {
         let files = &self.hosts[host];
         let is_late = |name: &&UnitName| {
-            let launch = files.file(&Place::LaunchRecord((*name).clone())).map(LaunchRecord::parse);
-            let record = files.file(&Place::DispatchRecord((*name).clone())).map(DispatchRecord::parse);
+            let launch = files
+                .file(&Place::LaunchRecord((*name).clone()))
+                .map(LaunchRecord::parse);
+            let record = files
+                .file(&Place::DispatchRecord((*name).clone()))
+                .map(DispatchRecord::parse);
             matches!((record, launch), (Some(Ok(record)), Some(Ok(launch))) if record.is_late(&launch))
         };
-        let of_task = |place: &Place| match place {
-            Place::DispatchRecord(name) if name.unit.contains(task) => Some(name.clone()),
-            _ => None,
+        let of_task = |place: &Place| {
+            let Place::DispatchRecord(name) = place else {
+                return None;
+            };
+            name.unit.contains(task).then(|| name.clone())
         };
         let names: Vec<UnitName> = files.files.keys().filter_map(of_task).collect();
         names.iter().filter(is_late).cloned().collect()

@@ -136,9 +136,13 @@ fn intend(
     flaw: Flaw,
 ) -> Result<(FenceIntent, bool), Fault> {
     let own = known(evidence, task).filter(|_| flaw != Flaw::ForgetsItsFence);
-    let earlier = own.and_then(|own| match flaw {
-        Flaw::PushesAGivenBackFenceAgain => own.intent.as_ref(),
-        _ => own.current(),
+    let pushes_again = flaw == Flaw::PushesAGivenBackFenceAgain;
+    let earlier = own.and_then(|own| {
+        if pushes_again {
+            own.intent.as_ref()
+        } else {
+            own.current()
+        }
     });
     if let Some(intent) = earlier {
         return Ok((intent.clone(), false));

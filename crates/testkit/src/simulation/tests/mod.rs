@@ -71,7 +71,7 @@ fn every_flaw_is_convicted() {
         ..Faults::NONE
     };
     let mut mortal_workers = one_task.clone().with_faults(deadly);
-    mortal_workers.steps = 6..=12;
+    mortal_workers.steps = 20..=40;
     let changed = Scenario::changed_after_sign_off();
     let fenced = Scenario::fenced();
     let beside_planwright = Scenario::fenced_beside_planwright();
