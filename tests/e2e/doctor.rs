@@ -209,6 +209,8 @@ fn git_that_is_missing_or_too_old_is_a_fault() {
         assert_eq!(text(&finding[0], "weight"), weight);
         assert!(text(&finding[0], "mend").contains("git 2.29 or a newer one"));
     }
+    sandbox.install("git", "echo 'git version 2.29.0'\n");
+    assert_eq!(found_in(&sandbox, &sandbox.repository(), "git"), Vec::<Value>::new());
 }
 
 #[test]
@@ -249,8 +251,11 @@ fn history_that_is_cut_off_and_logs_that_are_off_are_mended() {
     let origin = sandbox.root().join("origin.git");
     let _ = sandbox.git_in(&origin, &["config", "uploadpack.allowFilter", "true"]);
     let partial = clone_with_settings(&sandbox, "partial", &["--filter=blob:none"]);
-    let finding = the_finding_in(&sandbox, &partial, "repository", "a partial clone");
-    assert_eq!(text(&finding, "weight"), "note");
+    mends_in(&sandbox, &partial, "repository", "note", "a partial clone");
+    let _ = sandbox.git_in(
+        &partial,
+        &["-c", "remote.origin.url=/nowhere", "fsck", "--connectivity-only"],
+    );
     let _ = sandbox.git(&["config", "core.logAllRefUpdates", "false"]);
     mends(&sandbox, "repository", "warning", "core.logAllRefUpdates is off");
     let _ = sandbox.git(&["config", "gc.reflogExpire", "now"]);
@@ -315,6 +320,11 @@ fn an_agent_that_cannot_be_started_is_a_fault() {
     let finding = the_finding(&sandbox, "agents", "/no/such/agent");
     assert_eq!(text(&finding, "weight"), "fault");
     assert!(text(&finding, "mend").contains("command_backend"), "{finding}");
+    sandbox.install("agent", "exit 0\n");
+    let agent = sandbox.root().join("bin/agent");
+    let settings = format!("dispatch_backend: command\ncommand_backend: [\"{agent}\"]\n");
+    sandbox.write(".claude/planwright.local.yml", &settings);
+    assert_eq!(found_in(&sandbox, &sandbox.repository(), "agents"), Vec::<Value>::new());
 }
 
 #[test]

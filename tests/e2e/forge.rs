@@ -115,6 +115,29 @@ fn one_request_decides_a_step() {
     });
 }
 
+/// Verifies REQ-F2.4.
+#[test]
+fn doctor_finds_no_fault_in_a_forge_that_is_there_and_answers() {
+    with_each_gh(&alpha(), |forge| {
+        let only_git = forge.sandbox.root().join("only-git");
+        std::fs::create_dir(&only_git).expect("a directory is made");
+        let git = ["/usr/bin/git", "/usr/local/bin/git"].map(Utf8Path::new);
+        let git = git.into_iter().find(|path| path.is_file()).expect("git is installed");
+        std::os::unix::fs::symlink(git, only_git.join("git")).expect("a link is made");
+        let problems = |more: &[(&str, &str)]| -> Vec<String> {
+            let value = forge.run_with(&["doctor", "--format", "json"], more).json();
+            let all = value["findings"].as_array().expect("findings").clone();
+            let of_forge = all.iter().filter(|finding| finding["check"] == "forge");
+            of_forge.map(|finding| finding["problem"].to_string()).collect()
+        };
+        let missing = problems(&[("PATH", only_git.as_str())]);
+        assert!(missing[0].contains("gh is not installed"), "{missing:?}");
+        forge.github.fail_next(Failure::Garbage);
+        assert_eq!(problems(&[]).len(), 1, "{}", forge.gh);
+        assert_eq!(problems(&[]), [""; 0], "{}", forge.gh);
+    });
+}
+
 #[test]
 fn a_merged_pull_request_lands_a_unit_that_git_alone_does_not_show() {
     with_each_gh(&alpha(), |forge| {

@@ -40,7 +40,10 @@ fn setup(ground: &Ground<'_>) -> Vec<Finding> {
     }
     if setup.is_partial {
         let problem = "a partial clone: what a gate needs is fetched when it is needed, and origin has to answer then";
-        let mend = Mend::provided("where origin is often away", "git fetch --refetch --no-filter origin");
+        let mend = Mend::provided(
+            "where origin is often away",
+            "git fetch --refetch --no-filter origin && git config --unset-all remote.origin.promisor",
+        );
         findings.push(Finding::new(Weight::Note, ".git/config", problem, mend));
     }
     if !setup.keeps_reflogs {
