@@ -296,6 +296,10 @@ fn a_branch_at_origin_that_nobody_fenced_is_noted() {
     let finding = the_finding(&sandbox, "fences", "by a tower that takes no fences");
     assert_eq!(text(&finding, "weight"), "note");
     assert!(text(&finding, "place").contains("planwright/alpha/task-3"), "{finding}");
+    let land = "planwright/alpha/task-3:main";
+    let _ = sandbox.git_in(&clone, &["push", "--quiet", "origin", land]);
+    let _ = sandbox.git(&["fetch", "--quiet", "origin"]);
+    assert_eq!(found_in(&sandbox, &sandbox.repository(), "fences"), Vec::<Value>::new());
 }
 
 #[test]

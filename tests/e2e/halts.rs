@@ -259,6 +259,21 @@ fn what_concerns_every_unit_is_written_once() {
     sandbox.wait_for_worker("alpha", "1");
 }
 
+/// A launch that the guard refuses is told, and nothing is written down of it (`contract/core.md §14.1`).
+/// Verifies REQ-D2.3.
+#[test]
+fn a_launch_that_is_refused_is_told_and_not_written() {
+    let sandbox = sandbox(&alpha());
+    let settings = "dispatch_backend: command\ncommand_backend: [\"/bin/true\", \"--dangerously-skip-permissions\"]\n";
+    sandbox.write(".claude/planwright.local.yml", settings);
+    let _ = sandbox
+        .orchestrate(&["alpha", "--unattended"])
+        .exits(4)
+        .says("halted: backend command cannot start a worker: --dangerously-skip-permissions lets a worker");
+    assert!(is_untouched(&sandbox));
+    assert_eq!(sandbox.refs("refs/heads/planwright"), [""; 0]);
+}
+
 /// A spec that was changed after its sign-off, in what base has.
 /// Verifies REQ-D2.3.
 #[test]

@@ -217,6 +217,13 @@ pub enum HaltReason {
         /// Why.
         why: Why,
     },
+    /// The launch guard refuses what the backend would start.
+    LaunchRefused {
+        /// Its name.
+        backend: String,
+        /// Why.
+        why: Why,
+    },
     /// The place of the worktree, or its branch, is in use by something else.
     WorktreeTaken {
         /// What is in the way.
@@ -406,7 +413,7 @@ impl fmt::Display for HaltReason {
             Self::Doctrine { name, why, .. } => {
                 write!(formatter, "cannot resolve the rule document {name}: {why}")
             }
-            Self::Backend { backend, why } => {
+            Self::Backend { backend, why } | Self::LaunchRefused { backend, why } => {
                 write!(formatter, "backend {backend} cannot start a worker: {why}")
             }
             Self::WorktreeTaken { by, .. } => write!(formatter, "{by}"),
@@ -434,13 +441,14 @@ impl HaltReason {
             | Self::OriginUnreached { .. }
             | Self::Doctrine { .. }
             | Self::Backend { .. }
+            | Self::LaunchRefused { .. }
             | Self::Machine(_) => false,
         }
     }
 
     /// Returns whether the reason stops the dispatch of every unit until a person has answered it. It is written down once,
     /// on the unit that was selected, and never on a second one (`contract/core.md §14.1`). What is no unit's (the
-    /// pre-flight), what a person is at work on (the working copy), and what the machine refuses, is told only.
+    /// pre-flight), what a person is at work on (the working copy), what the launch guard refuses, and what the machine refuses, is told only.
     #[must_use]
     pub const fn is_of_every_unit(&self) -> bool {
         match self {
@@ -450,6 +458,7 @@ impl HaltReason {
             | Self::WorkingCopyDiffers { .. }
             | Self::NotAtOrigin { .. }
             | Self::Doctrine { .. }
+            | Self::LaunchRefused { .. }
             | Self::WorktreeTaken { .. }
             | Self::UncommittedWork { .. }
             | Self::Machine(_) => false,
@@ -484,6 +493,7 @@ impl HaltReason {
             | Self::WorkingCopyDiffers { .. }
             | Self::NotAtOrigin { .. }
             | Self::Doctrine { .. }
+            | Self::LaunchRefused { .. }
             | Self::WorktreeTaken { .. }
             | Self::UncommittedWork { .. }
             | Self::Machine(_) => with(self.to_string(), self.remedy()),
@@ -524,7 +534,9 @@ impl HaltReason {
             )),
             Self::NotAtOrigin { base } => Some(format!("push it: git push origin {base}")),
             Self::OriginUnreached { why, .. } => why.hint.clone().or_else(|| Some(UNREACHED.to_string())),
-            Self::Backend { why, .. } => why.hint.clone().or_else(|| Some(OTHER_BACKEND.to_string())),
+            Self::Backend { why, .. } | Self::LaunchRefused { why, .. } => {
+                why.hint.clone().or_else(|| Some(OTHER_BACKEND.to_string()))
+            }
             Self::UncommittedWork { .. } => Some("commit it on the unit's branch, or move it away".to_string()),
             Self::Machine(fault) => fault.hint.clone(),
         }

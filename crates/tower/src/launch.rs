@@ -97,7 +97,11 @@ impl Launcher for BackendLauncher<'_> {
         };
         let order = resolved.backend.order(&request, self.programs).map_err(refused)?;
         if !order.argv.is_empty() {
-            launch_guard(&order.argv, &|path| settings_text(&self.layout, path)).map_err(refused)?;
+            let judged = launch_guard(&order.argv, &|path| settings_text(&self.layout, path));
+            judged.map_err(|why| HaltReason::LaunchRefused {
+                backend: configured.to_string(),
+                why,
+            })?;
         }
         Ok(Launch {
             order,

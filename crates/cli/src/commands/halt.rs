@@ -179,6 +179,7 @@ pub(crate) fn waits(report: &StepReport) -> bool {
             | HaltReason::OriginUnreached { .. }
             | HaltReason::Doctrine { .. }
             | HaltReason::Backend { .. }
+            | HaltReason::LaunchRefused { .. }
             | HaltReason::WorktreeTaken { .. }
             | HaltReason::UncommittedWork { .. } => true,
         }),

@@ -170,6 +170,7 @@ fn fault_of(reason: &HaltReason) -> Option<String> {
         | HaltReason::OriginUnreached { .. }
         | HaltReason::Doctrine { .. }
         | HaltReason::Backend { .. }
+        | HaltReason::LaunchRefused { .. }
         | HaltReason::WorktreeTaken { .. }
         | HaltReason::UncommittedWork { .. } => None,
     }
