@@ -363,7 +363,7 @@ fn what_is_signed_here_only_is_not_dispatched_before_origin_has_it() {
         exit 4
         --- out
         halted: specs/alpha in the working copy differs from origin's main
-        hint: commit the change, signed (orchestrate sign specs/alpha), and bring it to origin's main (git push origin main), or restore the files
+        hint: it is committed here and not pushed: git push origin main
         ");
     let _ = sandbox.git(&["push", "--quiet", "origin", "main"]);
     let _ = step(&sandbox, &["--dry-run"])

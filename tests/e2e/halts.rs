@@ -78,7 +78,7 @@ fn a_person_may_have_it_parked() {
     let _ = terminal.wait_for("parked task 1 under Awaiting input");
     let _ = terminal.finish().exits(4);
     assert_eq!(bullets(&sandbox), 1);
-    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("1 are parked");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("parked: Awaiting input");
     // What can be dispatched by the time of the answer is not parked.
     let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
     assert!(is_untouched(&sandbox));
@@ -510,5 +510,5 @@ fn the_line_is_committed_where_that_is_asked_for() {
         format!("chore(alpha): park task 1 — awaiting input\n\n\n{TASKS}")
     );
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "A  other.txt");
-    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("1 are parked");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("parked: Awaiting input");
 }

@@ -254,7 +254,7 @@ fn wanted_work_is_done_again_from_base() {
     let _ = sandbox
         .orchestrate(&["alpha"])
         .exits(0)
-        .says("nothing to dispatch: 0 tasks have landed, 1 are parked");
+        .says("1     parked: Awaiting input");
     let _ = sandbox.git(&["worktree", "remove", ".claude/worktrees/alpha-task-1"]);
     let _ = sandbox.git(&["branch", "--quiet", "-d", "planwright/alpha/task-1"]);
     let _ = sandbox.orchestrate(&["unpark", "specs/alpha", "1"]).exits(0);

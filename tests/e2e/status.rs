@@ -65,7 +65,8 @@ fn a_parked_task_is_never_dispatched_and_may_still_land() {
     check!(sandbox, sandbox.orchestrate(&["alpha", "--detailed-exitcode"]), @r"
         exit 10
         --- out
-        nothing to dispatch: 0 tasks have landed, 3 are parked
+        nothing to dispatch: nothing is ready
+          3     parked: Awaiting input — a decision
         ");
     assert_eq!(sandbox.changes_since(&before), [""; 0]);
     let _ = sandbox.commit_all("one\n\nPlanwright-Task: alpha/1\n");

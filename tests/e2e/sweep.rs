@@ -72,7 +72,7 @@ fn an_orphan_is_parked_once_and_comes_back_when_it_is_unparked() {
     let _ = sandbox
         .orchestrate(&["alpha", "--detailed-exitcode"])
         .exits(10)
-        .says("1 are parked");
+        .says("1     parked: Awaiting input");
     assert_eq!((bullets(&sandbox), sandbox.starts().len()), (1, 1));
     assert_eq!(sandbox.commit_of("HEAD"), head, "nothing is committed");
     let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);

@@ -11,8 +11,8 @@ use alloc::vec::Vec;
 use crate::declaration::Declarations;
 use crate::derive::{SpecState, TaskReport, TaskState};
 use crate::evidence::{Base, BranchFacts, BranchSide};
-use crate::graph::TaskGraph;
-use crate::identifier::{CommitId, Unit, UnitName};
+use crate::graph::{ParkingPlace, TaskGraph};
+use crate::identifier::{CommitId, TaskId, Unit, UnitName};
 use crate::observed::{Observed, Why};
 pub use crate::reason::{HaltReason, HoldReason, IdleReason, Waiting};
 use crate::record::dispatch::DispatchRecord;
@@ -176,7 +176,7 @@ pub fn intend(
 }
 
 fn nothing_ready(graph: &TaskGraph, state: &SpecState) -> NoDispatch {
-    let waiting: Vec<Waiting> = graph
+    let mut waiting: Vec<Waiting> = graph
         .tasks
         .iter()
         .filter_map(|task| {
@@ -189,6 +189,8 @@ fn nothing_ready(graph: &TaskGraph, state: &SpecState) -> NoDispatch {
             })
         })
         .collect();
+    let awaited = |(task, report)| awaits_input(task, report);
+    waiting.extend(state.tasks.iter().filter_map(awaited));
     let unread = state.tasks.values().find_map(|report| match &report.state {
         TaskState::Unknown(why) => Some(why.clone()),
         TaskState::Landed { .. } | TaskState::InProgress(_) | TaskState::Ready | TaskState::Blocked { .. } => None,
@@ -207,6 +209,17 @@ fn nothing_ready(graph: &TaskGraph, state: &SpecState) -> NoDispatch {
         }
         None => NoDispatch::Idle(IdleReason::NothingReady { waiting }),
     }
+}
+
+/// Returns a task that waits for a person's answer, with what is asked, and what is done when it is given.
+fn awaits_input(task: &TaskId, report: &TaskReport) -> Option<Waiting> {
+    let parking = report.parked.as_ref()?;
+    let is_open = !matches!(report.state, TaskState::Landed { .. });
+    (is_open && parking.place == ParkingPlace::AwaitingInput).then(|| Waiting {
+        task: task.clone(),
+        what: format!("parked: {}", parking.words()),
+        hint: None,
+    })
 }
 
 /// Returns the commit the branch starts at and what happens to the branch, for a unit that derives ready.

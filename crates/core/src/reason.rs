@@ -14,7 +14,7 @@ use crate::world::Fault;
 /// Why there is nothing to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IdleReason {
-    /// Every task has landed or is parked.
+    /// Every task has landed, or is parked for another time.
     Finished {
         /// How many landed.
         landed: usize,
@@ -188,6 +188,8 @@ pub enum HaltReason {
         base: String,
         /// The command that brings what is committed to the base, where it is origin's.
         push: Option<String>,
+        /// Whether the files are committed on the local base as they are.
+        is_committed: bool,
     },
     /// Origin does not have the base.
     NotAtOrigin {
@@ -272,7 +274,15 @@ impl fmt::Display for IdleReason {
                 write!(formatter, "all {landed} tasks have landed")
             }
             Self::Finished { landed, parked } => {
-                write!(formatter, "{landed} tasks have landed, {parked} are parked")
+                let (has, is) = (
+                    if *landed == 1 { "has" } else { "have" },
+                    if *parked == 1 { "is" } else { "are" },
+                );
+                write!(
+                    formatter,
+                    "{} {has} landed, {parked} {is} parked",
+                    count(*landed, "task")
+                )
             }
             Self::NothingReady { waiting } => {
                 formatter.write_str("nothing is ready")?;
@@ -522,14 +532,22 @@ impl HaltReason {
                 ..
             } => Some(format!("review the change and sign it: orchestrate sign specs/{spec}")),
             Self::WorkingCopyDiffers {
+                push: Some(push),
+                is_committed: true,
+                ..
+            } => Some(format!("it is committed here and not pushed: {push}")),
+            Self::WorkingCopyDiffers {
                 spec,
                 base,
                 push: Some(push),
+                ..
             } => Some(format!(
                 "commit the change, signed (orchestrate sign specs/{spec}), and bring it to {base} ({push}), or restore \
                  the files"
             )),
-            Self::WorkingCopyDiffers { spec, base, push: None } => Some(format!(
+            Self::WorkingCopyDiffers {
+                spec, base, push: None, ..
+            } => Some(format!(
                 "commit the change, signed, and bring it to {base} (orchestrate sign specs/{spec}), or restore the files"
             )),
             Self::NotAtOrigin { base } => Some(format!("push it: git push origin {base}")),

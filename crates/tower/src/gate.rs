@@ -66,7 +66,7 @@ pub fn compare(world: &dyn World, spec: &SpecId, base: &Base, working: &BundleTe
     not_behind(world, spec, base)?;
     let signed = match signed_content(world, spec, base, base.gated()) {
         Err(NoDispatch::Halt(_)) if !is_brief_committed(world, spec, base.gated()) => {
-            return Err(differs(spec, base));
+            return Err(differs(world, spec, base));
         }
         other => other?,
     };
@@ -74,7 +74,7 @@ pub fn compare(world: &dyn World, spec: &SpecId, base: &Base, working: &BundleTe
     if working == signed {
         Ok(signed)
     } else {
-        Err(differs(spec, base))
+        Err(differs(world, spec, base))
     }
 }
 
@@ -112,12 +112,25 @@ fn not_behind(world: &dyn World, spec: &SpecId, base: &Base) -> Result<(), NoDis
     Ok(())
 }
 
-fn differs(spec: &SpecId, base: &Base) -> NoDispatch {
+fn differs(world: &dyn World, spec: &SpecId, base: &Base) -> NoDispatch {
     let push = (base.origin == AtOrigin::Has).then(|| format!("git push origin {}", base.name));
     halt(HaltReason::WorkingCopyDiffers {
         spec: spec.to_string(),
         base: base.gated_name(),
         push,
+        is_committed: is_committed(world, spec, &base.commit),
+    })
+}
+
+/// Returns whether the bundle's files are in that commit as they are in the working copy: for people alone.
+fn is_committed(world: &dyn World, spec: &SpecId, at: &CommitId) -> bool {
+    let mut files = BundleFile::AUTHORED.into_iter().chain([BundleFile::KickoffBrief]);
+    files.all(|file| {
+        let working = world.read(&Place::BundleFile(spec.clone(), file));
+        matches!(
+            (working, world.committed(at, spec, file)),
+            (Reading::File { bytes, .. }, Observed::Known(committed)) if bytes == committed
+        )
     })
 }
 

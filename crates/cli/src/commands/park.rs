@@ -8,6 +8,7 @@ use camino::Utf8Path;
 use orchestrate_core::exit;
 use orchestrate_core::graph::ParkingPlace;
 use orchestrate_core::identifier::{SpecId, TaskId, quoted};
+use orchestrate_core::observed::Observed;
 use orchestrate_core::place::BundleFile;
 use orchestrate_core::world::World;
 use orchestrate_host::authored::{Replaced, Replacement, replace_files};
@@ -90,15 +91,17 @@ fn run(
     let request = session.request(spec.clone(), false);
     // What can refuse refuses before anything is written, the lock included; under the lock it is read again.
     changed(&session.world, &spec, &task, act)?;
-    session.under_lock(&spec, printer, |world, held| {
+    let (after, gave_up) = session.under_lock(&spec, printer, |world, held| {
         let tasks = changed(&*world, held.spec(), &task, act)?;
+        let after = tasks.after.clone();
         // Before the bullet goes: until then it holds the task, whatever happens in between.
+        let mut gave_up = false;
         if matches!(act, Act::Unpark) {
             let (bundle, _) = read_bundle(&*world, held.spec())?;
-            claims::clear_ended(world, &request, &bundle, &task)?;
+            gave_up = claims::clear_ended(world, &request, &bundle, &task)?;
         }
         match replace_files(&layout, held.spec(), &[tasks])? {
-            Replaced::All => Ok(()),
+            Replaced::All => Ok((after, gave_up)),
             Replaced::Changed(file) => Err(Failure::failed(format!(
                 "specs/{}/{file} has changed since it was read; it was not written",
                 held.spec()
@@ -111,6 +114,14 @@ fn run(
         Act::Unpark => format!("task {task} of specs/{spec} is parked no longer"),
     };
     printer.line(&said);
+    if gave_up {
+        printer
+            .line("its worker had ended and left no commit: that attempt is given up, and it may be dispatched again");
+    }
+    if is_committed(&session, &spec, &after) {
+        printer.line("the tower sees it at once; tasks.md is as it was committed");
+        return Ok(exit::DONE);
+    }
     printer.line("the tower sees it at once, and what was signed is unchanged; to keep it:");
     let git = git_from(&environment.directory, &layout.primary);
     printer.line(&format!("  {git} add specs/{spec}/tasks.md"));
@@ -122,6 +133,16 @@ fn run(
         "  {git} commit -m \"chore({spec}): {subject}\" -- specs/{spec}/tasks.md"
     ));
     Ok(exit::DONE)
+}
+
+/// Returns whether base has `tasks.md` as it is now: then there is nothing to commit.
+fn is_committed(session: &Session, spec: &SpecId, tasks: &[u8]) -> bool {
+    let world = &session.world;
+    let base_branch = session.request(spec.clone(), false).base_branch;
+    world.base(base_branch.as_ref()).is_ok_and(|base| {
+        let committed = world.committed(&base.commit, spec, BundleFile::Tasks);
+        matches!(committed, Observed::Known(committed) if committed == tasks)
+    })
 }
 
 /// Returns how git is called, in a shell in that directory, so that paths are those of the primary checkout.

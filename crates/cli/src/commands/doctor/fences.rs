@@ -134,7 +134,7 @@ fn of_bundle(ground: &Ground<'_>, spec: &SpecId, base: &Base) -> Vec<Finding> {
         .filter_map(|(task, fence)| of_fence(ground, &situation, task, fence))
         .collect();
     for (task, intent) in &situation.intents {
-        let is_left = !origin.fences.contains_key(task) && !situation.has_record(task);
+        let is_left = !origin.fences.contains_key(task) && !situation.has_record(task) && !situation.has_landed(task);
         let is_wanted = matches!(intent, Observed::Known(own) if own.current().is_some());
         if is_wanted && is_left {
             let place = format!(".git/orchestrate/intent/{spec}/{task}");
