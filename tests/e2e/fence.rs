@@ -211,7 +211,7 @@ fn an_origin_that_fails_holds_and_one_that_refuses_says_so() {
     let _ = sandbox
         .orchestrate(&["alpha", "--detailed-exitcode"])
         .exits(12)
-        .says("origin refuses the fence of the unit: [remote rejected] (pre-receive hook declined)")
+        .says("origin refuses the fence of task 1: [remote rejected] (pre-receive hook declined)")
         .says("dispatch_fence: off");
     let _ = sandbox.git(&["remote", "set-url", "origin", "/no/such/place"]);
     let _ = sandbox
@@ -222,6 +222,49 @@ fn an_origin_that_fails_holds_and_one_that_refuses_says_so() {
     sandbox.configure("base_branch: main\ndispatch_fence: off\n");
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
     sandbox.wait_for_worker("alpha", "1");
+}
+
+/// What origin refuses of one unit holds that unit, and the next one is taken.
+/// Verifies REQ-D2.1.
+#[test]
+fn a_fence_that_is_refused_sets_its_own_unit_aside() {
+    let (sandbox, _) = two_clones(PROGRAM);
+    let _ = sandbox.git(&["push", "--quiet", "origin", &format!("main:{FENCE}/beneath")]);
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(0)
+        .says("task 1 is set aside: origin refuses the fence of task 1: [remote rejected]")
+        .says("orchestrate doctor names a ref that is in its way")
+        .says("dispatched alpha task 3");
+    sandbox.wait_for_worker("alpha", "3");
+    let _ = sandbox
+        .orchestrate(&["doctor"])
+        .says(&format!("git push origin :{FENCE}/beneath"));
+    let _ = sandbox.git(&["push", "--quiet", "origin", &format!(":{FENCE}/beneath")]);
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+}
+
+/// A branch without a commit of its own announces work: that its commit is in base says nothing of it.
+/// Verifies REQ-D2.1.
+#[test]
+fn a_branch_that_was_pushed_since_the_fetch_undoes_the_dispatch() {
+    let (sandbox, clone) = two_clones(PROGRAM);
+    sandbox.configure("dispatch_fetch_ttl: 10m\n");
+    let _ = sandbox
+        .orchestrate(&["alpha", "--prefer", "3"])
+        .exits(0)
+        .says("dispatched alpha task 3");
+    sandbox.wait_for_worker("alpha", "3");
+    let branch = "planwright/alpha/task-1";
+    let _ = sandbox.git_in(&clone, &["switch", "--quiet", "--create", branch]);
+    let _ = sandbox.git_in(&clone, &["push", "--quiet", "origin", branch]);
+    let _ = sandbox
+        .orchestrate(&["alpha", "--detailed-exitcode"])
+        .exits(12)
+        .says("is contained in main, but where it started is not recorded");
+    assert_eq!(sandbox.starts(), ["alpha 3"]);
+    assert_eq!(fences(&sandbox), ["refs/planwright-fence/alpha/3"]);
 }
 
 /// Verifies REQ-D2.1.

@@ -1,5 +1,7 @@
 //! What most commands need: the repository's World, the settings, and the spec that is meant.
 
+use std::collections::BTreeMap;
+
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use orchestrate_config::Settings;
 use orchestrate_core::declaration::{Cohesion, Declarations, DeclaredBy, Preference};
@@ -197,6 +199,7 @@ impl Session {
             cleanup_paused: self.settings.fleet_daemon_pause.value,
             dry_run,
             unattended: false,
+            set_aside: BTreeMap::new(),
         }
     }
 }

@@ -117,6 +117,8 @@ pub enum HoldReason {
     },
     /// Origin does not let the fence be made, although nobody holds it.
     FenceRefused {
+        /// The unit that was to be fenced.
+        unit: Unit,
         /// What origin said.
         why: String,
     },
@@ -337,7 +339,7 @@ impl fmt::Display for HoldReason {
             ),
             Self::PartingDeclined { why } => write!(formatter, "{why}"),
             Self::Fenced { task, owner } => write!(formatter, "{owner} has taken task {task}"),
-            Self::FenceRefused { why } => write!(formatter, "origin refuses the fence of the unit: {why}"),
+            Self::FenceRefused { unit, why } => write!(formatter, "origin refuses the fence of task {unit}: {why}"),
             Self::OriginAhead { what } => write!(formatter, "origin has {what}, which is not in this clone"),
             Self::ReuseDeclined { path } => write!(formatter, "{path} is not to be used again"),
             Self::WorktreeOccupied { path, processes } => {
@@ -373,7 +375,8 @@ impl HoldReason {
             Self::PartingDeclined { .. } => Some("declare another pair, or none".to_string()),
             Self::Moved { .. } | Self::Fenced { .. } => None,
             Self::FenceRefused { .. } => Some(
-                "let it take refs below refs/planwright-fence, or set dispatch_fence: off where one clone alone dispatches"
+                "orchestrate doctor names a ref that is in its way; else let origin take refs below \
+                 refs/planwright-fence, or set dispatch_fence: off where one clone alone dispatches"
                     .to_string(),
             ),
             Self::OriginAhead { .. } => Some("git fetch origin, then step again".to_string()),

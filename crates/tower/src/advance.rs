@@ -51,6 +51,10 @@ pub(crate) fn advance(
             Err(NoDispatch::Hold(HoldReason::Moved { .. } | HoldReason::Fenced { .. })) if aim == Aim::Dispatch => {}
             // It was fetched a moment ago, and has moved since.
             Err(NoDispatch::Hold(HoldReason::OriginAhead { .. })) => again.fetch.terms.fresh_seconds = 0,
+            // What origin refuses is that unit's alone, like a worktree that is taken (law L12).
+            Err(refused @ NoDispatch::Hold(HoldReason::FenceRefused { unit, .. })) => {
+                again.set_aside.insert(unit.clone(), refused.clone());
+            }
             Ok(_) | Err(_) => break,
         }
         told.notes.clear();

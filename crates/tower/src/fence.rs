@@ -121,7 +121,7 @@ pub(crate) fn take<'window>(
         Observed::Absent(_) => return Ok(Fenced::default()),
         Observed::Unknown(why) => return Err(unread(why.clone())),
     };
-    if let Some(ahead) = unseen(world, base, origin, &name.unit) {
+    if let Some(ahead) = unseen(world, evidence, origin, &name.unit) {
         return Err(NoDispatch::Hold(ahead));
     }
     remove_given_back(world, fencing, origin)?;
@@ -133,10 +133,10 @@ pub(crate) fn take<'window>(
         Observed::Known(now) => now,
         Observed::Absent(why) | Observed::Unknown(why) => return Err(unread(why)),
     };
-    let ahead = || unseen(world, base, &now, &name.unit).map(NoDispatch::Hold);
+    let ahead = || unseen(world, evidence, &now, &name.unit).map(NoDispatch::Hold);
     let is_given_back =
         |task: &TaskId, fence: &CommitId| own_fences(evidence, task).is_some_and(|own| own.has_given_back(fence));
-    let refused = lost(&pushed, &fences, &now, is_given_back).or_else(ahead);
+    let refused = lost((&name.unit, &pushed), &fences, &now, is_given_back).or_else(ahead);
     match refused {
         None => {
             forget_landed(world, fencing, &now);
@@ -300,7 +300,7 @@ fn own_fences<'a>(evidence: &'a Evidence, task: &TaskId) -> Option<&'a OwnFences
 /// may be reported falsely, and a write that was acknowledged may be lost when another machine takes over. That origin
 /// shows the fence also proves that the look is not older than the push.
 fn lost(
-    pushed: &BTreeMap<TaskId, Pushed>,
+    (unit, pushed): (&Unit, &BTreeMap<TaskId, Pushed>),
     fences: &BTreeMap<TaskId, CommitId>,
     now: &Origin,
     is_given_back: impl Fn(&TaskId, &CommitId) -> bool,
@@ -315,7 +315,8 @@ fn lost(
                 owner: owner(&fence.commit, fence.message.as_deref()),
             })),
             (None, Some(Pushed::Refused { why })) => {
-                Some(NoDispatch::Hold(HoldReason::FenceRefused { why: why.clone() }))
+                let (unit, why) = (unit.clone(), why.clone());
+                Some(NoDispatch::Hold(HoldReason::FenceRefused { unit, why }))
             }
             (None, Some(Pushed::Made | Pushed::Same) | None) => Some(unread(not_shown(task))),
         })
@@ -323,14 +324,25 @@ fn lost(
 
 /// Returns what origin has that the evidence of this clone cannot have seen: then the unit may have been done, or begun,
 /// elsewhere.
-fn unseen(world: &dyn World, base: &Base, origin: &Origin, unit: &Unit) -> Option<HoldReason> {
+///
+/// A branch is seen when it was there, at that commit, when the evidence was taken. That its commit is in base says nothing
+/// of it: a person may have announced the work by an empty branch.
+fn unseen(world: &dyn World, evidence: &Evidence, origin: &Origin, unit: &Unit) -> Option<HoldReason> {
+    let base = &evidence.base;
     let ahead = |what: String| Some(HoldReason::OriginAhead { what });
     if let Some(there) = origin.base.as_ref().filter(|there| !is_seen(world, base, there)) {
         return ahead(format!("{} at {}", base.name, there.short()));
     }
     let shared = |other: &Unit| other.tasks().any(|task| unit.contains(task));
+    let is_known = |other: &Unit, tip: &CommitId| match &evidence.branches {
+        Observed::Known(branches) => {
+            let mut facts = branches.by_unit.get(other).into_iter().flatten();
+            facts.any(|facts| facts.side == BranchSide::Remote && facts.tip == *tip)
+        }
+        Observed::Absent(_) | Observed::Unknown(_) => false,
+    };
     let mut branches = origin.branches.iter().filter(|(other, _)| shared(other));
-    let (other, tip) = branches.find(|(_, tip)| !is_seen(world, base, tip))?;
+    let (other, tip) = branches.find(|(other, tip)| !is_known(other, tip))?;
     ahead(format!("a branch of task-{other} at {}", tip.short()))
 }
 
@@ -384,6 +396,7 @@ mod tests {
     #[test]
     fn what_origin_shows_decides_whatever_it_says() {
         let task = TaskId::parse("1").expect("a task id");
+        let unit = Unit::single(task.clone());
         let commit = |digit: &str| CommitId::parse(&digit.repeat(40)).expect("a commit id");
         let own = BTreeMap::from([(task.clone(), commit("a"))]);
         let refused = || Pushed::Refused {
@@ -401,7 +414,7 @@ mod tests {
                     fences: shown.map(|digit| (task.clone(), fence(digit))).into_iter().collect(),
                     ..Origin::default()
                 };
-                lost(&pushed, &own, &now, |_, fence| *fence == commit("c"))
+                lost((&unit, &pushed), &own, &now, |_, fence| *fence == commit("c"))
             };
             assert_eq!(verdict(Some("a")), None, "{answer:?}");
             let others = verdict(Some("b"));

@@ -72,8 +72,8 @@ pub(crate) fn choose(world: &dyn World, situation: &Situation<'_>) -> Result<Cho
     let Situation {
         request, graph, state, ..
     } = situation;
-    let mut set_aside: BTreeMap<Unit, NoDispatch> = BTreeMap::new();
-    let mut first: Option<NoDispatch> = None;
+    let mut set_aside = request.set_aside.clone();
+    let mut first: Option<NoDispatch> = set_aside.values().next().cloned();
     let mut waiting: BTreeSet<Unit> = BTreeSet::new();
     loop {
         let excluded: BTreeSet<Unit> = set_aside.keys().chain(&waiting).cloned().collect();

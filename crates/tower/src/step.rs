@@ -1,6 +1,6 @@
 //! One step: the whole way from a bundle's name to one dispatched unit, or to the reason why there is none.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_config::FencePolicy;
 use orchestrate_core::declaration::Declarations;
@@ -47,6 +47,8 @@ pub struct StepRequest {
     pub dry_run: bool,
     /// Nobody is there to be told: what stands in the way of a unit is written where people look.
     pub unattended: bool,
+    /// The units that this step has tried already, each with why it could not be taken.
+    pub set_aside: BTreeMap<Unit, NoDispatch>,
 }
 
 impl StepRequest {

@@ -5,6 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "the numbers of a run are its result")]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -103,6 +104,7 @@ fn declaring(fence: FencePolicy, declarations: fn(&dyn World) -> Declarations) -
             cleanup_paused: false,
             dry_run: false,
             unattended: true,
+            set_aside: BTreeMap::new(),
         };
         match step(world, &request, &AnyWorker).outcome {
             StepOutcome::Dispatched(dispatched) => TowerEnd::Dispatched(dispatched.record.name()),

@@ -260,5 +260,6 @@ pub(crate) fn request(base_branch: Option<BaseName>) -> StepRequest {
         cleanup_paused: false,
         dry_run: true,
         unattended: true,
+        set_aside: std::collections::BTreeMap::new(),
     }
 }
