@@ -71,6 +71,22 @@ fn a_person_is_waited_for_and_the_step_goes_on_when_it_is_mended() {
 
 /// Verifies REQ-D2.3.
 #[test]
+fn status_and_why_say_what_a_step_would_set_aside() {
+    let sandbox = halted_in(&single());
+    let _ = sandbox
+        .orchestrate(&["status", "alpha"])
+        .exits(0)
+        .says("set aside: .claude/worktrees/alpha-task-1 holds")
+        .says("commit it on the unit's branch, or move it away")
+        .says("next: nothing, what is ready is set aside");
+    let _ = sandbox
+        .orchestrate(&["why", "alpha", "1"])
+        .exits(0)
+        .says("not dispatched: set aside:");
+}
+
+/// Verifies REQ-D2.3.
+#[test]
 fn a_person_may_have_it_parked() {
     let sandbox = halted_in(&single());
     let mut terminal = sandbox.terminal(&["alpha"]);

@@ -17,6 +17,7 @@ use orchestrate_core::world::World;
 use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, FormatVersion, Status};
 use orchestrate_tower::gate;
 use orchestrate_tower::preflight::{read_bundle, whole_bundle};
+use orchestrate_tower::preview::{Preview, preview};
 use orchestrate_tower::step::{Survey, survey};
 use orchestrate_tower::sweep::place;
 use serde::Serialize;
@@ -36,10 +37,19 @@ pub(crate) struct Look {
     pub(crate) closed: Option<NoDispatch>,
     /// What a step would take next, if nothing else stopped it.
     pub(crate) next: Option<Choice>,
+    /// The ready units that a step would set aside, each with what stands in its way.
+    set_aside: BTreeMap<Unit, NoDispatch>,
     /// Why no task is dispatched at all, though one may be ready.
     pub(crate) stopped: Option<String>,
     /// Who works in the worktrees of what is held for a person, where anybody does.
     occupants: BTreeMap<TaskId, Vec<String>>,
+}
+
+impl Look {
+    /// Returns whether anything is ready that a step would set aside.
+    pub(crate) fn sets_aside(&self) -> bool {
+        !self.set_aside.is_empty()
+    }
 }
 
 /// Looks at everything that `status` and `why` show. Writes nothing.
@@ -50,10 +60,15 @@ pub(crate) fn look(session: &Session, spec: &SpecId) -> Result<Look, Failure> {
     let (bundle, texts) = read_bundle(&session.world, spec)?;
     let request = session.request(spec.clone(), true);
     let survey = as_placed(&bundle, &texts, survey(&session.world, &request, &bundle)?);
-    let closed = is_open(&bundle)
-        .then(|| gate::compare(&session.world, spec, &survey.evidence.base, &texts))
-        .and_then(Result::err);
-    let next = request.next(&survey.graph, &survey.state);
+    let gate = is_open(&bundle).then(|| gate::compare(&session.world, spec, &survey.evidence.base, &texts));
+    let Preview { next, set_aside } = match &gate {
+        Some(Ok(signed)) => preview(&session.world, &request, &survey, signed),
+        Some(Err(_)) | None => Preview {
+            next: request.next(&survey.graph, &survey.state),
+            set_aside: BTreeMap::new(),
+        },
+    };
+    let closed = gate.and_then(Result::err);
     let stopped = if !is_open(&bundle) {
         Some(match bundle.status {
             Status::Draft => "the spec is a Draft".to_owned(),
@@ -81,6 +96,7 @@ pub(crate) fn look(session: &Session, spec: &SpecId) -> Result<Look, Failure> {
         survey,
         closed,
         next,
+        set_aside,
         stopped,
     })
 }
@@ -200,6 +216,9 @@ pub(crate) fn task(look: &Look, node: &TaskNode, report: &TaskReport) -> TaskVie
         let end = "let them end, or end them";
         hint = Some(hint.map_or_else(|| end.to_owned(), |hint| format!("{end}; then {hint}")));
     }
+    if let Some(reason) = set_aside(look, &node.id, report) {
+        hint = reason.remedy();
+    }
     TaskView {
         id: node.id.clone(),
         title: node.title.clone(),
@@ -272,12 +291,26 @@ fn landed_by(report: &TaskReport, deciding: Row) -> String {
     }
 }
 
+/// Returns what stands in the way of a task that is ready: of it alone, or of the pair that it belongs to.
+fn set_aside<'a>(look: &'a Look, task: &TaskId, report: &TaskReport) -> Option<&'a NoDispatch> {
+    let is_ready = report.parked.is_none() && report.state == TaskState::Ready;
+    let mut units = look
+        .set_aside
+        .iter()
+        .filter(|(unit, _)| is_ready && unit.contains(task));
+    units.next().map(|(_, reason)| reason)
+}
+
 fn not_dispatched(look: &Look, task: &TaskId, report: &TaskReport) -> Option<String> {
     match (&report.state, &report.parked) {
         (TaskState::Landed { .. }, _) => None,
         (_, Some(parking)) => Some(format!("parked: {}", parking.words())),
         (TaskState::Ready, None) => match (&look.stopped, &look.next) {
             (Some(stopped), _) => Some(stopped.clone()),
+            (None, Some(next)) if next.unit().contains(task) => None,
+            (None, _) if set_aside(look, task, report).is_some() => {
+                set_aside(look, task, report).map(|reason| format!("set aside: {reason}"))
+            }
             (None, Some(next)) if !next.unit().contains(task) => Some(format!("{} comes first", next.unit())),
             (None, Some(_) | None) => None,
         },

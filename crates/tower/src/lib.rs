@@ -15,6 +15,7 @@ pub mod launch;
 pub mod lock;
 mod neighbours;
 pub mod preflight;
+pub mod preview;
 pub mod prompt;
 pub mod step;
 pub mod sweep;

@@ -122,6 +122,7 @@ fn next_line(look: &Look) -> String {
         },
         (Some(choice), None) => next_unit(choice),
         (None, _) if open == 0 => "nothing, every task has landed".to_owned(),
+        (None, None) if look.sets_aside() => "nothing, what is ready is set aside".to_owned(),
         (None, _) => "nothing is ready".to_owned(),
     };
     format!("next: {next} · critical path {}", path.join(" → "))
