@@ -47,6 +47,20 @@ fn fetches(sandbox: &Sandbox) -> usize {
     fs::read_to_string(sandbox.desk().join("fetches")).map_or(0, |text| text.lines().count())
 }
 
+/// What keeps git from fetching is not always origin.
+/// Verifies REQ-D2.2.
+#[test]
+fn a_ref_that_git_cannot_read_is_not_blamed_on_origin() {
+    let sandbox = sandbox(&alpha());
+    sandbox.add_origin();
+    sandbox.write(".git/refs/heads/planwright/alpha/task-1", "");
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(0)
+        .says("held: origin cannot be fetched: bad object refs/heads/planwright/alpha/task-1")
+        .says("a ref of this clone cannot be read");
+}
+
 /// Verifies REQ-D2.2.
 #[test]
 fn the_first_fetch_asks_origin_and_the_next_takes_it() {

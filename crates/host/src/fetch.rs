@@ -207,8 +207,21 @@ fn attempt_once(clone: &FetchedClone<'_>, limit: Duration) -> Result<(), Why> {
     };
     match run_bounded(program, FETCH, &options) {
         Ok(output) if output.success() => Ok(()),
-        Ok(output) => Err(Why::new(refusal(&output))),
+        Ok(output) => Err(told(refusal(&output))),
         Err(fault) => Err(Why::new(fault.cause)),
+    }
+}
+
+/// A ref of this clone that git cannot read keeps it from fetching: that is not origin's.
+fn told(refusal: String) -> Why {
+    let is_our_ref = refusal.contains("bad object refs/");
+    let why = Why::new(refusal);
+    if is_our_ref {
+        why.with_hint(
+            "a ref of this clone cannot be read: if its file below .git/refs is empty, remove it; git fsck tells more",
+        )
+    } else {
+        why
     }
 }
 
