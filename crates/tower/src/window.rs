@@ -82,10 +82,13 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         state: &state,
     };
     let fenced = fence::take(world, (held, &passed), &fencing)?;
+    let earlier = earlier_record(&evidence, &intent.name.unit);
+    let now = world.now();
     let attempt = Attempt {
         tower: world.identity(),
         attempt: nonce,
-        dispatched: world.now(),
+        // The markers that the earlier record speaks for are this one's to speak for, also where a clock was set back.
+        dispatched: earlier.as_ref().map_or(now, |earlier| now.max(earlier.dispatched)),
         launched_before: match &launch {
             Observed::Known(launch) => Some(launch.attempt.clone()),
             Observed::Absent(_) | Observed::Unknown(_) => None,
@@ -115,7 +118,7 @@ pub(crate) fn record_dispatch(world: &mut dyn World, held: &Held<'_>, order: &Or
         base: &base,
         base_branch: request.base_branch.as_ref(),
         launch,
-        earlier: earlier_record(&evidence, &intent.name.unit),
+        earlier,
         neighbours: neighbours::seen(&evidence, &intent.name),
     };
     let stopped = match apply(held, passed, world, &plan, &seen) {

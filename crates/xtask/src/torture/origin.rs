@@ -1,5 +1,6 @@
 //! The bare repository that the clones of a round share, which notes who pushed what, and fails for a while.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -104,6 +105,28 @@ impl Origin {
     /// Returns where it is while it answers.
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Does what the keeper of a server does: removes the locks of refs that a killed push has left. Those that were there
+    /// before belong to nobody any more; the ones that are there now are returned.
+    pub(super) fn unlock(&self, before: &BTreeSet<PathBuf>) -> Result<BTreeSet<PathBuf>> {
+        let mut there = BTreeSet::new();
+        let mut folders = vec![self.path.join("refs")];
+        while let Some(folder) = folders.pop() {
+            let what = || format!("cannot look for locks in {}", folder.display());
+            for entry in fs::read_dir(&folder).context(what)? {
+                let path = entry.context(what)?.path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "lock") {
+                    there.insert(path);
+                }
+            }
+        }
+        for path in there.intersection(before) {
+            fs::remove_file(path).context(|| format!("cannot remove {}", path.display()))?;
+        }
+        Ok(there)
     }
 
     /// Lets it answer in another way from now on.

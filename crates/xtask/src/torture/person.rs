@@ -128,6 +128,7 @@ impl<'a> Person<'a> {
     pub(super) fn settle(&mut self, count: usize) -> Result<Vec<String>> {
         let hosts = self.scene.hosts.len();
         let mut last = BTreeMap::new();
+        let mut locks = BTreeSet::new();
         for turn in 0..6 * count + 10 {
             if !self.scene.processes.all_ended(PATIENCE) {
                 return Ok(vec![format!("processes do not end within {PATIENCE:?}")]);
@@ -140,6 +141,9 @@ impl<'a> Person<'a> {
             // Each host has taken a step since.
             if turn > 0 {
                 self.answer(&seen, &known)?;
+                if let Some(shared) = &self.scene.shared {
+                    locks = shared.origin.unlock(&locks)?;
+                }
             }
             for number in 0..hosts {
                 let place = &self.scene.hosts[number];
