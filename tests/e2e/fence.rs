@@ -491,13 +491,56 @@ fn the_sweep_collects_what_has_landed_and_names_who_does_not_answer() {
         .exits(0)
         .says("honored\trefs/planwright-fence/alpha/1\t")
         .says("anomaly\trefs/planwright-fence/alpha/odd\toff-grammar-unit-id")
-        .says("strand\trefs/planwright-fence/alpha/2\tunknown-owner\torphan")
-        .says("summary\tfences=4\tstrands=2");
+        .says("tentative\trefs/planwright-fence/alpha/2\n")
+        .says("strand\trefs/planwright-fence/alpha/3\t")
+        .says("summary\tfences=4\tstrands=1");
     let _ = sandbox.commit_all("feat: one\n\nPlanwright-Task: alpha/1");
     let _ = sweep(&sandbox.repository())
         .exits(0)
         .says("gc\trefs/planwright-fence/alpha/1")
-        .says("summary\tfences=4\tstrands=2");
+        .says("summary\tfences=4\tstrands=1");
     let usage = fleet_fence(&sandbox, &clone, "sweep", &["--spec", "alpha"]);
     assert_eq!(usage.exit, 2, "{usage}");
+}
+
+/// Verifies REQ-F1.5.
+#[test]
+fn a_fence_without_an_owner_is_watched_then_told_of_and_then_kept_quiet() {
+    const LONG: &str = "999999999999";
+    let (sandbox, clone) = two_clones(PROGRAM);
+    let origin = sandbox.root().join("origin.git");
+    let _ = sandbox.git_in(&origin, &["update-ref", "refs/planwright-fence/alpha/2", "main"]);
+    let sweep = |grace: &str, interval: &str| {
+        let terms = ["--pid", "7", "--grace", grace, "--min-interval", interval];
+        fleet_fence(&sandbox, &clone, "sweep", &[&["--spec", "alpha"][..], &terms].concat()).exits(0)
+    };
+    let told = |output: &orchestrate_e2e::output::Output| output.stdout.lines().next().map(str::to_owned);
+    let tentative = Some("tentative\trefs/planwright-fence/alpha/2".to_owned());
+    let strand = Some("strand\trefs/planwright-fence/alpha/2\tunknown-owner\torphan".to_owned());
+    assert_eq!(told(&sweep("0", "0")), tentative, "a first sighting");
+    assert_eq!(told(&sweep(LONG, LONG)), tentative, "its grace is not over");
+    assert_eq!(told(&sweep("0", LONG)), strand);
+    let quiet = sweep("0", LONG).says("summary\tfences=1\tstrands=0");
+    assert_eq!(
+        told(&quiet).as_deref(),
+        Some("suppressed\trefs/planwright-fence/alpha/2")
+    );
+    assert_eq!(told(&sweep(LONG, "0")), strand, "what was a strand stays one");
+
+    let sightings = clone.join(".git/orchestrate/intent/alpha/sightings.json");
+    std::fs::write(&sightings, "{").expect("written");
+    let anew = sweep("0", "0").says("is not used: unreadable record of sightings");
+    assert_eq!(told(&anew), tentative, "a record that does not read tells nothing");
+
+    let _ = sandbox.git_in(&origin, &["update-ref", "-d", "refs/planwright-fence/alpha/2"]);
+    check!(sandbox, sweep("0", LONG), @r"
+        exit 0
+        --- out
+        summary	fences=0	strands=0
+        ");
+    let left = std::fs::read_to_string(&sightings).expect("a record");
+    assert!(!left.contains("planwright-fence"), "{left}");
+    // The next fence of the same name is another one.
+    let _ = sandbox.git_in(&origin, &["update-ref", "refs/planwright-fence/alpha/2", "main"]);
+    assert_eq!(told(&sweep("0", LONG)), tentative);
 }

@@ -3,6 +3,8 @@
 //! A [`Place`] is the only thing a [`World`](crate::world::World) takes for a file, so an unchecked string cannot
 //! reach a path. Where a place lies on a disk is the real World's affair.
 
+use alloc::format;
+use alloc::string::String;
 use core::fmt;
 
 use crate::identifier::{Nonce, SpecId, TaskId, UnitName};
@@ -94,10 +96,24 @@ pub enum Place {
     GivenBack(SpecId, TaskId),
     /// The fences of other clones, as the last step saw them at origin: for showing, never for deciding.
     ForeignFences(SpecId),
+    /// What sweeps have told of fences that nobody answers for, and since when.
+    FenceSightings(SpecId),
 }
 
 /// What the name of a fence that was given back ends with, after its task.
-pub const GIVEN_BACK: &str = ".given-back";
+const GIVEN_BACK: &str = ".given-back";
+
+/// Returns the name of a fence that was given back, in the directory of intents.
+#[must_use]
+pub fn given_back_name(task: &TaskId) -> String {
+    format!("{task}{GIVEN_BACK}")
+}
+
+/// Returns the task whose fence an entry in the directory of intents is about; nothing for every other entry.
+#[must_use]
+pub fn intent_task(name: &str) -> Option<TaskId> {
+    TaskId::parse(name.strip_suffix(GIVEN_BACK).unwrap_or(name)).ok()
+}
 
 /// A directory that may hold an `owner` file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -165,8 +181,11 @@ impl fmt::Display for Place {
             Self::Redo(spec, task) => write!(formatter, ".git/orchestrate/redo/{spec}/{task}"),
             Self::IntentDirectory(spec) => write!(formatter, ".git/orchestrate/intent/{spec}"),
             Self::Intent(spec, task) => write!(formatter, ".git/orchestrate/intent/{spec}/{task}"),
-            Self::GivenBack(spec, task) => write!(formatter, ".git/orchestrate/intent/{spec}/{task}{GIVEN_BACK}"),
+            Self::GivenBack(spec, task) => {
+                write!(formatter, ".git/orchestrate/intent/{spec}/{}", given_back_name(task))
+            }
             Self::ForeignFences(spec) => write!(formatter, ".git/orchestrate/intent/{spec}/foreign.json"),
+            Self::FenceSightings(spec) => write!(formatter, ".git/orchestrate/intent/{spec}/sightings.json"),
         }
     }
 }

@@ -349,7 +349,8 @@ pub fn remove(layout: &Layout, place: &Place) -> Result<(), Fault> {
         | Place::IntentDirectory(_)
         | Place::Intent(..)
         | Place::GivenBack(..)
-        | Place::ForeignFences(_) => gone(fs::remove_file(&path)),
+        | Place::ForeignFences(_)
+        | Place::FenceSightings(_) => gone(fs::remove_file(&path)),
     };
     removal.map_err(|error| disk_fault(operation(), &error))?;
     reach("remove.after");

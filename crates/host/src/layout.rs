@@ -2,7 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::UnitName;
-use orchestrate_core::place::{GIVEN_BACK, LockDirectory, MarkerHome, Place};
+use orchestrate_core::place::{LockDirectory, MarkerHome, Place, given_back_name};
 
 /// The two roots under which everything lies, and the tests' override of the marker directory.
 #[derive(Debug, Clone)]
@@ -49,8 +49,9 @@ impl Layout {
             Place::Intent(spec, task) => self.path(&Place::IntentDirectory(spec.clone())).join(task.as_str()),
             Place::GivenBack(spec, task) => self
                 .path(&Place::IntentDirectory(spec.clone()))
-                .join(format!("{task}{GIVEN_BACK}")),
+                .join(given_back_name(task)),
             Place::ForeignFences(spec) => self.path(&Place::IntentDirectory(spec.clone())).join("foreign.json"),
+            Place::FenceSightings(spec) => self.path(&Place::IntentDirectory(spec.clone())).join("sightings.json"),
         }
     }
 

@@ -14,7 +14,7 @@ use orchestrate_core::evidence::{Base, Evidence, Lease, Markers, Origin, UnitRec
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
 use orchestrate_core::observed::{Observed, Why};
-use orchestrate_core::place::{GIVEN_BACK, MarkerHome, Place};
+use orchestrate_core::place::{MarkerHome, Place, intent_task};
 use orchestrate_core::process::Liveness;
 use orchestrate_core::pull_request::{PullRequestState, PullRequests};
 use orchestrate_core::record::dispatch::DispatchRecord;
@@ -203,8 +203,7 @@ pub fn own_fences(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId,
         Ok(names) => names.unwrap_or_default(),
         Err(why) => return Observed::Unknown(why),
     };
-    let task_of = |name: &String| TaskId::parse(name.strip_suffix(GIVEN_BACK).unwrap_or(name)).ok();
-    let tasks: BTreeSet<TaskId> = names.iter().filter_map(task_of).collect();
+    let tasks: BTreeSet<TaskId> = names.iter().filter_map(|name| intent_task(name)).collect();
     let read = |task: TaskId| {
         let intent = own_fence(world, &Place::Intent(spec.clone(), task.clone()));
         let given_back = own_fence(world, &Place::GivenBack(spec.clone(), task.clone()));

@@ -62,9 +62,9 @@ pub(crate) fn run(verb: &FenceVerb, environment: &Environment, printer: &mut Pri
             min_interval,
             feedback,
         } => {
-            sweep::check_arguments(by, grace, min_interval)?;
+            let terms = sweep::terms(by, grace, min_interval)?;
             check_feedback(feedback, printer)?;
-            sweep::run(at, environment, printer)
+            sweep::run(at, &terms, environment, printer)
         }
     }
 }

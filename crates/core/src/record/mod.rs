@@ -10,6 +10,7 @@ pub mod launch;
 pub mod lock_owner;
 pub mod marker;
 pub mod redo;
+pub mod sighting;
 
 use alloc::string::String;
 use alloc::vec::Vec;

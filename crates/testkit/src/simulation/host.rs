@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use orchestrate_core::identifier::{SpecId, Unit, UnitName};
-use orchestrate_core::place::{GIVEN_BACK, LockDirectory, Place};
+use orchestrate_core::place::{LockDirectory, Place, given_back_name};
 use orchestrate_core::process::ProcessIdentity;
 use orchestrate_core::world::WorktreeDirectory;
 
@@ -220,9 +220,10 @@ pub(super) fn directory_of(place: &Place) -> Option<Place> {
         Place::Marker(spec, _, home) => Some(Place::MarkerDirectory(spec.clone(), *home)),
         Place::DispatchRecord(name) | Place::LaunchRecord(name) => Some(Place::RecordDirectory(name.spec.clone())),
         Place::Redo(spec, _) => Some(Place::RedoDirectory(spec.clone())),
-        Place::Intent(spec, _) | Place::GivenBack(spec, _) | Place::ForeignFences(spec) => {
-            Some(Place::IntentDirectory(spec.clone()))
-        }
+        Place::Intent(spec, _)
+        | Place::GivenBack(spec, _)
+        | Place::ForeignFences(spec)
+        | Place::FenceSightings(spec) => Some(Place::IntentDirectory(spec.clone())),
         Place::OwnerIn(directory) => Some(directory.place()),
         Place::BundleFile(..)
         | Place::Lock(_)
@@ -242,8 +243,9 @@ pub(super) fn entry_name(place: &Place) -> Option<String> {
         Place::DispatchRecord(name) => Some(format!("{}.json", name.unit)),
         Place::LaunchRecord(name) => Some(format!("{}.launch.json", name.unit)),
         Place::OwnerIn(_) => Some("owner".to_owned()),
-        Place::GivenBack(_, task) => Some(format!("{task}{GIVEN_BACK}")),
+        Place::GivenBack(_, task) => Some(given_back_name(task)),
         Place::ForeignFences(_) => Some("foreign.json".to_owned()),
+        Place::FenceSightings(_) => Some("sightings.json".to_owned()),
         Place::BundleFile(..)
         | Place::Lock(_)
         | Place::LockStaging(..)
@@ -273,6 +275,7 @@ pub(super) fn lock_directory(place: &Place) -> Option<LockDirectory> {
         | Place::IntentDirectory(_)
         | Place::Intent(..)
         | Place::GivenBack(..)
-        | Place::ForeignFences(_) => None,
+        | Place::ForeignFences(_)
+        | Place::FenceSightings(_) => None,
     }
 }

@@ -130,7 +130,8 @@ impl Universe {
             | Place::MarkerDirectory(..)
             | Place::RecordDirectory(_)
             | Place::IntentDirectory(_)
-            | Place::ForeignFences(_) => {}
+            | Place::ForeignFences(_)
+            | Place::FenceSightings(_) => {}
             Place::Intent(..) | Place::GivenBack(..) => self.judge_intent(tower, place),
         }
     }
@@ -236,7 +237,8 @@ impl Universe {
             | Place::Redo(..)
             | Place::RecordDirectory(_)
             | Place::IntentDirectory(_)
-            | Place::ForeignFences(_) => {}
+            | Place::ForeignFences(_)
+            | Place::FenceSightings(_) => {}
         }
     }
 

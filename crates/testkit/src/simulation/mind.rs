@@ -70,6 +70,7 @@ impl Query {
                 | Place::LaunchRecord(_)
                 | Place::IntentDirectory(_)
                 | Place::ForeignFences(_)
+                | Place::FenceSightings(_)
                 | Place::Intent(..)
                 | Place::GivenBack(..),
             )
@@ -100,7 +101,8 @@ impl Query {
                 | Place::Redo(..)
                 | Place::RecordDirectory(_)
                 | Place::IntentDirectory(_)
-                | Place::ForeignFences(_),
+                | Place::ForeignFences(_)
+                | Place::FenceSightings(_),
             ) => false,
         }
     }

@@ -4,19 +4,26 @@ use orchestrate_core::derive::{Answer, Row, SpecState, TaskReport, TaskState};
 use orchestrate_core::evidence::Origin;
 use orchestrate_core::identifier::{SpecId, TaskId, Unit, printable};
 use orchestrate_core::observed::Observed;
+use orchestrate_core::place::Place;
 use orchestrate_core::process::Liveness;
 use orchestrate_core::record::fence::{Fence, OriginFence, parts, task_of};
-use orchestrate_core::world::World;
+use orchestrate_core::record::sighting::Sightings;
+use orchestrate_core::time::Timestamp;
+use orchestrate_core::world::{Fault, Reading, World};
+use orchestrate_host::world::RealWorld;
 use orchestrate_tower::gather::own_fences;
 use orchestrate_tower::preflight::read_bundle;
 use orchestrate_tower::step::survey;
 
-use super::{COLLECTED, VERB, open, remove_one, spec_of, standing};
+use super::{COLLECTED, Fences, VERB, open, remove_one, spec_of, standing};
 use crate::arguments::{FencePlace, FenceSweeper};
 use crate::environment::Environment;
 use crate::failure::Failure;
 use crate::printer::Printer;
 use crate::session::Session;
+
+/// Who owns a fence whose commit does not say it.
+const UNKNOWN_OWNER: &str = "unknown-owner";
 
 /// What is told of one fence.
 enum Verdict {
@@ -24,9 +31,19 @@ enum Verdict {
     EvidenceDegraded,
     Honored(String),
     Strand(String, &'static str),
+    /// Its commit names no owner.
+    Unattributed,
 }
 
-pub(super) fn check_arguments(by: &FenceSweeper, grace: &str, min_interval: &str) -> Result<(), Failure> {
+/// How long what is told of a fence waits, in seconds.
+pub(super) struct Terms {
+    /// For so long a fence without an owner is only watched.
+    grace: i64,
+    /// For so long a strand is not told of again.
+    min_interval: i64,
+}
+
+pub(super) fn terms(by: &FenceSweeper, grace: &str, min_interval: &str) -> Result<Terms, Failure> {
     let is_number = |text: &str, longest| {
         !text.is_empty() && text.len() <= longest && text.bytes().all(|byte| byte.is_ascii_digit())
     };
@@ -40,48 +57,129 @@ pub(super) fn check_arguments(by: &FenceSweeper, grace: &str, min_interval: &str
     if by.session_id.as_ref().is_some_and(|session| !is_session(session)) {
         return Err(Failure::usage(format!("{VERB}: --session-id is no session's id")));
     }
-    if is_number(grace, 12) && is_number(min_interval, 12) {
-        Ok(())
-    } else {
-        Err(Failure::usage(format!(
+    let seconds = |text: &str| text.parse().ok().filter(|_| is_number(text, 12));
+    match (seconds(grace), seconds(min_interval)) {
+        (Some(grace), Some(min_interval)) => Ok(Terms { grace, min_interval }),
+        (_, _) => Err(Failure::usage(format!(
             "{VERB}: --grace and --min-interval are whole seconds"
-        )))
+        ))),
     }
 }
 
-pub(super) fn run(at: &FencePlace, environment: &Environment, printer: &mut Printer) -> Result<u8, Failure> {
+pub(super) fn run(
+    at: &FencePlace,
+    terms: &Terms,
+    environment: &Environment,
+    printer: &mut Printer,
+) -> Result<u8, Failure> {
     let spec = spec_of(&at.spec)?;
-    let world = open(&at.checkout, environment)?;
+    let mut world = open(&at.checkout, environment)?;
     let fences = match standing(&world, Some(&spec), printer) {
         Ok(fences) => fences,
         Err(exit) => return Ok(exit),
     };
-    let (mut strands, count) = (0_usize, fences.len());
-    if count > 0 {
+    let before = sightings(&world, &spec, printer);
+    let mut seen = before.clone();
+    seen.retain(|reference| fences.contains_key(reference));
+    let mut strands = 0_usize;
+    if !fences.is_empty() {
         let session = Session::open(environment, &at.checkout, printer).map_err(|failure| failure.with_exit(2))?;
-        let evidence = Evidence::gather(&session, &spec);
-        for (reference, commit) in &fences {
-            let unit = parts(reference).and_then(|(_, rest)| Unit::parse(rest).ok());
-            let Some(unit) = unit else {
+        let sweep = Sweep {
+            evidence: Evidence::gather(&session, &spec),
+            session: &session,
+            spec: &spec,
+            terms,
+            now: world.now(),
+        };
+        strands = sweep.tell_all(&fences, &mut seen, &world, printer);
+    }
+    if seen != before
+        && let Err(fault) = keep(&mut world, &spec, &seen)
+    {
+        printer.talk(&format!("{VERB}: {fault}"));
+    }
+    printer.record(&[
+        "summary",
+        &format!("fences={}", fences.len()),
+        &format!("strands={strands}"),
+    ]);
+    Ok(0)
+}
+
+/// Returns what earlier sweeps saw. Where that cannot be read everything is seen for the first time, which only
+/// makes the sweep slower to call a fence a strand.
+fn sightings(world: &RealWorld, spec: &SpecId, printer: &mut Printer) -> Sightings {
+    let place = Place::FenceSightings(spec.clone());
+    let cause = match world.read(&place) {
+        Reading::Absent => return Sightings::default(),
+        Reading::File { bytes, .. } => match Sightings::parse(&bytes) {
+            Ok(seen) => return seen,
+            Err(fault) => fault.to_string(),
+        },
+        Reading::Directory { .. } | Reading::Symlink | Reading::Special => "it is no file".to_owned(),
+        Reading::Unreadable(cause) => cause,
+    };
+    printer.talk(&format!("{VERB}: note: {place} is not used: {cause}"));
+    Sightings::default()
+}
+
+fn keep(world: &mut RealWorld, spec: &SpecId, seen: &Sightings) -> Result<(), Fault> {
+    world.create_directory(&Place::IntentDirectory(spec.clone()))?;
+    world.write(&Place::FenceSightings(spec.clone()), &seen.render())
+}
+
+struct Sweep<'a> {
+    evidence: Evidence,
+    session: &'a Session,
+    spec: &'a SpecId,
+    terms: &'a Terms,
+    now: Timestamp,
+}
+
+impl Sweep<'_> {
+    /// Tells of every fence, and returns how many are strands.
+    fn tell_all(&self, fences: &Fences, seen: &mut Sightings, world: &RealWorld, printer: &mut Printer) -> usize {
+        let mut strands = 0;
+        for (reference, commit) in fences {
+            let Some(unit) = parts(reference).and_then(|(_, rest)| Unit::parse(rest).ok()) else {
                 printer.record(&["anomaly", reference, "off-grammar-unit-id"]);
                 continue;
             };
-            match evidence.judge(&session, &spec, (reference, &unit)) {
-                Verdict::Landed => {
-                    let removed = remove_one(&world, reference, commit);
-                    printer.record(&[if removed.is_ok() { COLLECTED } else { "gc-failed" }, reference]);
-                }
-                Verdict::EvidenceDegraded => printer.record(&["hold", reference, "evidence-degraded"]),
-                Verdict::Honored(owner) => printer.record(&["honored", reference, &owner]),
-                Verdict::Strand(owner, liveness) => {
-                    strands += 1;
-                    printer.record(&["strand", reference, &owner, liveness]);
-                }
+            if seen.is_recent_strand(reference, commit, self.now, self.terms.min_interval) {
+                printer.record(&["suppressed", reference]);
+                continue;
             }
+            let (owner, liveness) = match self.evidence.judge(self.session, self.spec, (reference, &unit)) {
+                Verdict::Landed => {
+                    let removed = remove_one(world, reference, commit);
+                    if removed.is_ok() {
+                        seen.forget(reference);
+                    }
+                    printer.record(&[if removed.is_ok() { COLLECTED } else { "gc-failed" }, reference]);
+                    continue;
+                }
+                Verdict::EvidenceDegraded => {
+                    printer.record(&["hold", reference, "evidence-degraded"]);
+                    continue;
+                }
+                Verdict::Honored(owner) => {
+                    seen.forget(reference);
+                    printer.record(&["honored", reference, &owner]);
+                    continue;
+                }
+                Verdict::Unattributed if !seen.watch(reference, commit, self.now, self.terms.grace) => {
+                    printer.record(&["tentative", reference]);
+                    continue;
+                }
+                Verdict::Unattributed => (UNKNOWN_OWNER.to_owned(), "orphan"),
+                Verdict::Strand(owner, liveness) => (owner, liveness),
+            };
+            strands += 1;
+            seen.tell(reference, commit, self.now);
+            printer.record(&["strand", reference, &owner, liveness]);
         }
+        strands
     }
-    printer.record(&["summary", &format!("fences={count}"), &format!("strands={strands}")]);
-    Ok(0)
 }
 
 /// What the verdicts are taken from; nothing where the bundle cannot be read.
@@ -135,7 +233,7 @@ impl Evidence {
         let fence = task.as_ref().and_then(|task| self.origin.as_ref()?.fences.get(task));
         let tower = fence.and_then(|fence| Fence::of_message(fence.message.as_deref()?));
         let owner = tower.as_ref().map_or_else(
-            || "unknown-owner".to_owned(),
+            || UNKNOWN_OWNER.to_owned(),
             |fence| format!("{}:{}", printable(&fence.tower.host), fence.tower.pid),
         );
         let works_here = states
@@ -151,7 +249,7 @@ impl Evidence {
             Some(Observed::Known(Liveness::Alive)) => Verdict::Honored(owner),
             Some(Observed::Known(Liveness::Dead)) => Verdict::Strand(owner, "dead"),
             Some(Observed::Absent(_) | Observed::Unknown(_)) => Verdict::Strand(owner, "unknown"),
-            None => Verdict::Strand(owner, "orphan"),
+            None => Verdict::Unattributed,
         }
     }
 }

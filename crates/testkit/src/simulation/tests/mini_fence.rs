@@ -6,7 +6,7 @@ use orchestrate_core::derive::{SpecState, TaskState};
 use orchestrate_core::evidence::{Base, Evidence, Origin};
 use orchestrate_core::identifier::{SpecId, TaskId, UnitName};
 use orchestrate_core::observed::Observed;
-use orchestrate_core::place::{GIVEN_BACK, Place};
+use orchestrate_core::place::{Place, intent_task};
 use orchestrate_core::record::fence::{Fence, FenceIntent, OwnFences};
 use orchestrate_core::world::{Fault, Pushed, World};
 
@@ -15,7 +15,6 @@ use super::mini_tower::{Flaw, Stop, stop};
 
 pub(super) fn own_fences(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<TaskId, Observed<OwnFences>>> {
     world.list(&Place::IntentDirectory(spec.clone())).map(|names| {
-        let task_of = |name: &String| TaskId::parse(name.trim_end_matches(GIVEN_BACK)).ok();
         let read = |task: TaskId| {
             let one = |place: Place| {
                 let parse = |bytes: &[u8]| FenceIntent::parse(bytes).map_err(|fault| fault.to_string());
@@ -29,7 +28,7 @@ pub(super) fn own_fences(world: &dyn World, spec: &SpecId) -> Observed<BTreeMap<
             };
             (task, own)
         };
-        names.iter().filter_map(task_of).map(read).collect()
+        names.iter().filter_map(|name| intent_task(name)).map(read).collect()
     })
 }
 
