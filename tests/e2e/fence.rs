@@ -3,6 +3,7 @@
 use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_e2e::sandbox::Sandbox;
 use orchestrate_e2e::surroundings::{failpoint_binary, skipped};
+use orchestrate_testkit::bundle::BundleFixture;
 
 use crate::{PROGRAM, alpha, check, sandbox, single};
 
@@ -243,6 +244,28 @@ fn a_fence_that_is_refused_sets_its_own_unit_aside() {
     let _ = sandbox.git(&["push", "--quiet", "origin", &format!(":{FENCE}/beneath")]);
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
     sandbox.wait_for_worker("alpha", "1");
+}
+
+/// However many fences origin refuses, no step begins with the same ones again and never comes to the unit after them.
+/// Verifies REQ-D2.1.
+#[test]
+fn more_refused_fences_than_a_step_decides_do_not_stop_the_unit_after_them() {
+    let ids = ["1", "2", "3", "4", "5", "6"];
+    let bundle = ids.iter().fold(BundleFixture::new("alpha"), |bundle, id| {
+        bundle.task(id, &format!("part {id}"), &[], "1 day")
+    });
+    let sandbox = Sandbox::with(PROGRAM, &bundle);
+    sandbox.add_origin();
+    for id in &ids[..5] {
+        let beneath = format!("main:refs/planwright-fence/alpha/{id}/beneath");
+        let _ = sandbox.git(&["push", "--quiet", "origin", &beneath]);
+    }
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(0)
+        .says("task 5 is set aside: origin refuses the fence of task 5")
+        .says("dispatched alpha task 6");
+    sandbox.wait_for_worker("alpha", "6");
 }
 
 /// A branch without a commit of its own announces work: that its commit is in base says nothing of it.

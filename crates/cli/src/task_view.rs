@@ -308,11 +308,10 @@ fn not_dispatched(look: &Look, task: &TaskId, report: &TaskReport) -> Option<Str
         (TaskState::Ready, None) => match (&look.stopped, &look.next) {
             (Some(stopped), _) => Some(stopped.clone()),
             (None, Some(next)) if next.unit().contains(task) => None,
-            (None, _) if set_aside(look, task, report).is_some() => {
-                set_aside(look, task, report).map(|reason| format!("set aside: {reason}"))
-            }
-            (None, Some(next)) if !next.unit().contains(task) => Some(format!("{} comes first", next.unit())),
-            (None, Some(_) | None) => None,
+            (None, next) => match (set_aside(look, task, report), next) {
+                (Some(reason), _) => Some(format!("set aside: {reason}")),
+                (None, next) => next.as_ref().map(|next| format!("{} comes first", next.unit())),
+            },
         },
         (TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Blocked { .. }, None) => {
             waits_for(&look.survey.state, task)

@@ -28,6 +28,15 @@ impl BundleFile {
     /// The four authored files, in canonical order.
     pub const AUTHORED: [Self; 4] = [Self::Requirements, Self::Design, Self::Tasks, Self::TestSpec];
 
+    /// All five, in canonical order.
+    pub const ALL: [Self; 5] = [
+        Self::Requirements,
+        Self::Design,
+        Self::Tasks,
+        Self::TestSpec,
+        Self::KickoffBrief,
+    ];
+
     /// Returns the file's name.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -459,9 +459,10 @@ impl HaltReason {
         }
     }
 
-    /// Returns whether the reason stops the dispatch of every unit until a person has answered it. It is written down once,
-    /// on the unit that was selected, and never on a second one (`contract/core.md §14.1`). What is no unit's (the
-    /// pre-flight), what a person is at work on (the working copy), what the launch guard refuses, and what the machine refuses, is told only.
+    /// Returns whether the reason stops the dispatch of every unit until a person has answered it. It is written down
+    /// once, on the unit that was selected, and never on a second one (`contract/core.md §14.1`). What is no unit's (the
+    /// pre-flight), what a person is at work on (the working copy), what the launch guard refuses, and what the machine
+    /// refuses, is told only.
     #[must_use]
     pub const fn is_of_every_unit(&self) -> bool {
         match self {

@@ -22,8 +22,9 @@ const LEDGER_TIMEOUT: Duration = Duration::from_secs(120);
 /// Returns the paths of the bundle's files, below the top of the checkout.
 #[must_use]
 pub fn bundle_paths(spec: &SpecId) -> Vec<String> {
-    let files = BundleFile::AUTHORED.into_iter().chain([BundleFile::KickoffBrief]);
-    files.map(|file| format!("specs/{spec}/{}", file.name())).collect()
+    BundleFile::ALL
+        .map(|file| format!("specs/{spec}/{}", file.name()))
+        .to_vec()
 }
 
 /// Returns the commands by which a person commits the bundle's five files, from any directory.

@@ -100,7 +100,7 @@ pub fn read(layout: &Layout, spec: &SpecId) -> Result<Option<Vec<Change>>, Fault
         let change = |(before, after)| Change { file, before, after };
         Ok(bytes(BEFORE)?.zip(bytes(AFTER)?).map(change))
     };
-    let found: io::Result<Vec<Option<Change>>> = files().map(one).collect();
+    let found: io::Result<Vec<Option<Change>>> = BundleFile::ALL.into_iter().map(one).collect();
     let changes = found.map_err(|error| disk_fault(operation, &error))?;
     Ok(Some(changes.into_iter().flatten().collect()))
 }
@@ -140,11 +140,6 @@ pub(crate) fn discard_aside(layout: &Layout, spec: &SpecId) -> Result<(), Fault>
     remove(&aside).map_err(|error| disk_fault(operation, &error))
 }
 
-/// Every file whose change may be kept, in the bundle's order.
-fn files() -> impl Iterator<Item = BundleFile> {
-    BundleFile::AUTHORED.into_iter().chain([BundleFile::KickoffBrief])
-}
-
 /// Removes kept changes, whole or half; anything else in the directory stays, and is an error.
 fn remove(directory: &Utf8Path) -> io::Result<()> {
     let gone = |removed: io::Result<()>| match removed {
@@ -153,7 +148,7 @@ fn remove(directory: &Utf8Path) -> io::Result<()> {
     };
     for part in [BEFORE, AFTER] {
         let part = directory.join(part);
-        for file in files() {
+        for file in BundleFile::ALL {
             gone(fs::remove_file(part.join(file.name())))?;
         }
         gone(fs::remove_dir(&part))?;

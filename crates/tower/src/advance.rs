@@ -28,6 +28,10 @@ use crate::window::{self, Order};
 /// How often a step decides anew when another tower was quicker.
 const DECISIONS: usize = 4;
 
+/// How many units a step sets aside because origin refuses their fences. Each costs a push, and an origin that refuses
+/// more than these refuses all of them.
+const REFUSED_FENCES: usize = 16;
+
 /// What a step is to come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Aim {
@@ -46,13 +50,21 @@ pub(crate) fn advance(
 ) -> Result<StepOutcome, NoDispatch> {
     let (mut asked, mut again) = (None, request.clone());
     let mut outcome = decide_and_dispatch(world, request, launcher, aim, told, &mut asked);
-    for _ in 1..DECISIONS {
+    let mut decisions = 1;
+    while decisions < DECISIONS {
         match &outcome {
-            Err(NoDispatch::Hold(HoldReason::Moved { .. } | HoldReason::Fenced { .. })) if aim == Aim::Dispatch => {}
+            Err(NoDispatch::Hold(HoldReason::Moved { .. } | HoldReason::Fenced { .. })) if aim == Aim::Dispatch => {
+                decisions += 1;
+            }
             // It was fetched a moment ago, and has moved since.
-            Err(NoDispatch::Hold(HoldReason::OriginAhead { .. })) => again.fetch.terms.fresh_seconds = 0,
+            Err(NoDispatch::Hold(HoldReason::OriginAhead { .. })) => {
+                decisions += 1;
+                again.fetch.terms.fresh_seconds = 0;
+            }
             // What origin refuses is that unit's alone, like a worktree that is taken (law L12).
-            Err(refused @ NoDispatch::Hold(HoldReason::FenceRefused { unit, .. })) => {
+            Err(refused @ NoDispatch::Hold(HoldReason::FenceRefused { unit, .. }))
+                if !again.set_aside.contains_key(unit) && again.set_aside.len() < REFUSED_FENCES =>
+            {
                 again.set_aside.insert(unit.clone(), refused.clone());
             }
             Ok(_) | Err(_) => break,

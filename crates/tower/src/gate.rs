@@ -93,8 +93,7 @@ fn not_behind(world: &dyn World, spec: &SpecId, base: &Base) -> Result<(), NoDis
         Observed::Known(false) => {}
         Observed::Absent(why) | Observed::Unknown(why) => return Err(unread(why)),
     }
-    let files = BundleFile::AUTHORED.into_iter().chain([BundleFile::KickoffBrief]);
-    for file in files {
+    for file in BundleFile::ALL {
         let (here, there) = (
             world.committed(&base.commit, spec, file),
             world.committed(counterpart, spec, file),
@@ -118,14 +117,15 @@ fn differs(world: &dyn World, spec: &SpecId, base: &Base) -> NoDispatch {
         spec: spec.to_string(),
         base: base.gated_name(),
         push,
-        is_committed: is_committed(world, spec, &base.commit),
+        is_committed: is_committed(world, spec, &base.commit, &BundleFile::ALL),
     })
 }
 
-/// Returns whether the bundle's files are in that commit as they are in the working copy: for people alone.
-fn is_committed(world: &dyn World, spec: &SpecId, at: &CommitId) -> bool {
-    let mut files = BundleFile::AUTHORED.into_iter().chain([BundleFile::KickoffBrief]);
-    files.all(|file| {
+/// Returns whether these files of the bundle are in that commit as they are in the working copy: for people alone, as
+/// what cannot be read is answered with no.
+#[must_use]
+pub fn is_committed(world: &dyn World, spec: &SpecId, at: &CommitId, files: &[BundleFile]) -> bool {
+    files.iter().all(|&file| {
         let working = world.read(&Place::BundleFile(spec.clone(), file));
         matches!(
             (working, world.committed(at, spec, file)),

@@ -8,7 +8,6 @@ use camino::Utf8Path;
 use orchestrate_core::exit;
 use orchestrate_core::graph::ParkingPlace;
 use orchestrate_core::identifier::{SpecId, TaskId, quoted};
-use orchestrate_core::observed::Observed;
 use orchestrate_core::place::BundleFile;
 use orchestrate_core::world::World;
 use orchestrate_host::authored::{Replaced, Replacement, replace_files};
@@ -17,8 +16,8 @@ use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::park::{self as parking, ParkError};
 use orchestrate_spec::placement::{self, PlacementError};
 use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, FormatVersion};
-use orchestrate_tower::claims;
 use orchestrate_tower::preflight::{read_bundle, whole_bundle};
+use orchestrate_tower::{claims, gate};
 
 use super::redo;
 use crate::arguments::ParkingSection;
@@ -91,9 +90,8 @@ fn run(
     let request = session.request(spec.clone(), false);
     // What can refuse refuses before anything is written, the lock included; under the lock it is read again.
     changed(&session.world, &spec, &task, act)?;
-    let (after, gave_up) = session.under_lock(&spec, printer, |world, held| {
+    let gave_up = session.under_lock(&spec, printer, |world, held| {
         let tasks = changed(&*world, held.spec(), &task, act)?;
-        let after = tasks.after.clone();
         // Before the bullet goes: until then it holds the task, whatever happens in between.
         let mut gave_up = false;
         if matches!(act, Act::Unpark) {
@@ -101,7 +99,7 @@ fn run(
             gave_up = claims::clear_ended(world, &request, &bundle, &task)?;
         }
         match replace_files(&layout, held.spec(), &[tasks])? {
-            Replaced::All => Ok((after, gave_up)),
+            Replaced::All => Ok(gave_up),
             Replaced::Changed(file) => Err(Failure::failed(format!(
                 "specs/{}/{file} has changed since it was read; it was not written",
                 held.spec()
@@ -118,7 +116,7 @@ fn run(
         printer
             .line("its worker had ended and left no commit: that attempt is given up, and it may be dispatched again");
     }
-    if is_committed(&session, &spec, &after) {
+    if is_committed(&session, &spec) {
         printer.line("the tower sees it at once; tasks.md is as it was committed");
         return Ok(exit::DONE);
     }
@@ -136,13 +134,11 @@ fn run(
 }
 
 /// Returns whether base has `tasks.md` as it is now: then there is nothing to commit.
-fn is_committed(session: &Session, spec: &SpecId, tasks: &[u8]) -> bool {
+fn is_committed(session: &Session, spec: &SpecId) -> bool {
     let world = &session.world;
     let base_branch = session.request(spec.clone(), false).base_branch;
-    world.base(base_branch.as_ref()).is_ok_and(|base| {
-        let committed = world.committed(&base.commit, spec, BundleFile::Tasks);
-        matches!(committed, Observed::Known(committed) if committed == tasks)
-    })
+    let base = world.base(base_branch.as_ref());
+    base.is_ok_and(|base| gate::is_committed(world, spec, &base.commit, &[BundleFile::Tasks]))
 }
 
 /// Returns how git is called, in a shell in that directory, so that paths are those of the primary checkout.
