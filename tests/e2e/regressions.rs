@@ -357,6 +357,62 @@ fn a_unit_that_cannot_be_dispatched_is_set_aside_for_the_next() {
     }
 }
 
+/// Verifies REQ-A1.12.
+#[test]
+fn what_stands_in_the_place_of_a_workers_files_concerns_its_unit_alone() {
+    let log = ".git/orchestrate/logs/alpha-task-1.log";
+    let a_pipe = sandbox(&alpha());
+    fs::create_dir_all(a_pipe.path(".git/orchestrate/logs")).expect("a directory");
+    let _ = a_pipe.shell(&format!("mkfifo {log}")).exits(0);
+    let a_directory = sandbox(&alpha());
+    fs::create_dir_all(a_directory.path(log)).expect("a directory");
+    for sandbox in [a_pipe, a_directory] {
+        let _ = sandbox
+            .orchestrate(&["alpha"])
+            .exits(0)
+            .says(&format!(
+                "task 1 is set aside: cannot tell its worktree: {log} stands in the place of its worker's log"
+            ))
+            .says(&format!("move it away: mv {log} {log}.old"))
+            .says("dispatched alpha task 3");
+        sandbox.wait_for_worker("alpha", "3");
+        let _ = sandbox.shell(&format!("mv {log} {log}.old")).exits(0);
+        let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+        sandbox.wait_for_worker("alpha", "1");
+    }
+}
+
+#[test]
+fn a_prompt_that_cannot_be_written_stops_nothing_that_was_recorded() {
+    let sandbox = sandbox(&alpha());
+    worked(&sandbox);
+    clear(&sandbox);
+    let prompt = ".git/worktrees/alpha-task-1/orchestrate.prompt.md";
+    fs::remove_file(sandbox.path(prompt)).expect("removed");
+    fs::create_dir(sandbox.path(prompt)).expect("a directory");
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(0)
+        .says(&format!("{prompt} stands in the place of its worker's prompt"))
+        .says("dispatched alpha task 3");
+    sandbox.wait_for_worker("alpha", "3");
+}
+
+/// Where no log can be written nothing is dispatched, and nothing is written down as if it were.
+#[test]
+fn without_a_place_for_logs_nothing_is_recorded() {
+    let sandbox = sandbox(&single());
+    fs::create_dir_all(sandbox.path(".git/orchestrate")).expect("a directory");
+    sandbox.write(".git/orchestrate/logs", "");
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(0)
+        .says("held: ")
+        .says("the directory of the workers' logs")
+        .says("mv .git/orchestrate/logs .git/orchestrate/logs.old");
+    assert!(!sandbox.path(".git/orchestrate/dispatch").exists());
+}
+
 #[test]
 fn an_empty_registration_halts_until_it_is_pruned() {
     let sandbox = sandbox(&single());

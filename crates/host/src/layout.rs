@@ -4,6 +4,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use orchestrate_core::identifier::UnitName;
 use orchestrate_core::place::{LockDirectory, MarkerHome, Place, given_back_name};
 
+/// The prompt of a unit's worker, in its worktree's git directory.
+pub const PROMPT_FILE: &str = "orchestrate.prompt.md";
+
 /// The two roots under which everything lies, and the tests' override of the marker directory.
 #[derive(Debug, Clone)]
 pub struct Layout {

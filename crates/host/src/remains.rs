@@ -16,7 +16,7 @@ use orchestrate_core::world::{Fault, Reading};
 use crate::files::{disk_fault, read_path};
 use crate::git_error;
 use crate::identity;
-use crate::layout::Layout;
+use crate::layout::{Layout, PROMPT_FILE};
 use crate::process::{Output, RunOptions, run_bounded};
 use crate::repository::{Registration, Repository};
 use crate::worktree::is_our_place;
@@ -34,7 +34,7 @@ const AT_REST: [&str; 13] = [
     "logs",
     "orchestrate.index",
     "orchestrate.lease",
-    "orchestrate.prompt.md",
+    PROMPT_FILE,
     RETIRED,
     "refs",
 ];

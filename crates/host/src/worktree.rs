@@ -15,7 +15,7 @@ use crate::failpoint::reach;
 use crate::files::{create_directory_at, disk_fault, refuse_links, rename_no_replace, replace_shared, sync_directory};
 use crate::git;
 use crate::git_error;
-use crate::layout::Layout;
+use crate::layout::{Layout, PROMPT_FILE};
 use crate::repository::{self, Registration, Repository};
 
 /// What our `locked` files begin with; a lock with another reason is a person's and stays.
@@ -23,7 +23,32 @@ pub(crate) const LOCK_REASON: &str = "orchestrate: checkout not complete";
 
 /// Returns how the place of a unit's worktree looks.
 pub(crate) fn facts(repository: &Repository, name: &UnitName) -> Observed<WorktreeFacts> {
-    look(repository, name).unwrap_or_else(|fault| Observed::Unknown(Why::new(fault.to_string())))
+    match unwritable(&repository.layout, name) {
+        Some(why) => Observed::Unknown(why),
+        None => look(repository, name).unwrap_or_else(|fault| Observed::Unknown(Why::new(fault.to_string()))),
+    }
+}
+
+/// Returns why the files of a worker could not be written: a start would find it out when the unit is recorded already.
+fn unwritable(layout: &Layout, name: &UnitName) -> Option<Why> {
+    let log = layout.log(name);
+    let git_directory = layout.common.join("worktrees").join(name.worktree());
+    let directory = log.parent().unwrap_or(&log);
+    let places = [
+        (directory, "the directory of the workers' logs", true),
+        (log.as_path(), "its worker's log", false),
+        (&git_directory.join(PROMPT_FILE), "its worker's prompt", false),
+    ];
+    places.into_iter().find_map(|(path, what, is_directory)| {
+        // What cannot be looked at is not there, or git says more about it.
+        let kind = fs::symlink_metadata(path).ok()?.file_type();
+        let fits = if is_directory { kind.is_dir() } else { kind.is_file() };
+        let path = layout.shown(path);
+        (!fits).then(|| {
+            Why::new(format!("{path} stands in the place of {what}"))
+                .with_hint(format!("move it away: mv {path} {path}.old"))
+        })
+    })
 }
 
 fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFacts>, Fault> {

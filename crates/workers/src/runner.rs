@@ -18,7 +18,7 @@ use orchestrate_core::place::Place;
 use orchestrate_core::record::launch::{LaunchRecord, WorkerEnd};
 use orchestrate_core::world::{Fault, Reading};
 use orchestrate_host::failpoint::reach;
-use orchestrate_host::layout::Layout;
+use orchestrate_host::layout::{Layout, PROMPT_FILE};
 use orchestrate_host::{clock, files, identity};
 
 use admission::Admitted;
@@ -72,7 +72,7 @@ pub enum RunOutcome {
 /// Returns where the runner puts the prompt of a worktree, given the worktree's git directory.
 #[must_use]
 pub fn prompt_file(git_directory: &Utf8Path) -> Utf8PathBuf {
-    git_directory.join("orchestrate.prompt.md")
+    git_directory.join(PROMPT_FILE)
 }
 
 /// Tells whoever started this process as a runner that nothing was started, where that is found out before
