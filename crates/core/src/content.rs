@@ -11,7 +11,8 @@ use crate::identifier::CommitId;
 use crate::observed::Observed;
 
 /// What a comparison of a branch's changes with base found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Content {
     /// Each of its commits that changes anything is on base as another one: these, in no order.
     Rebased(Vec<CommitId>),

@@ -1,10 +1,11 @@
 //! Whether a branch's changes are on base under other commits: by patch-id, and file by file.
 
+mod answers;
 mod changes;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
+use std::rc::Rc;
 
 use git2::{ErrorCode, Oid, Tree};
 use orchestrate_core::content::Content;
@@ -14,9 +15,10 @@ use orchestrate_core::observed::{Observed, Why};
 
 use crate::git::{commit_id, oid};
 use crate::git_error;
-use crate::history::{self, Memory, Span};
+use crate::history::{self, Grafts, Memory, Past, Span};
 use crate::repository::Repository;
 
+pub(crate) use answers::Answers;
 pub(crate) use changes::Changes;
 
 /// So many commits of base are compared with a branch at most.
@@ -30,50 +32,10 @@ struct Wanted {
     found: Option<Oid>,
 }
 
-/// What this process has compared already: a step looks several times, the last time under the lock.
-#[derive(Default)]
-pub(crate) struct Answers(RefCell<Vec<Answer>>);
-
-struct Answer {
-    tip: CommitId,
-    base: CommitId,
-    counterpart: Option<CommitId>,
-    content: Content,
-}
-
-impl Answers {
-    fn get(&self, tip: &CommitId, base: &Base) -> Option<Content> {
-        let is_it = |answer: &&Answer| {
-            answer.tip == *tip && answer.base == base.commit && answer.counterpart == base.counterpart
-        };
-        self.0.borrow().iter().find(is_it).map(|answer| answer.content.clone())
-    }
-
-    fn add(&self, tip: &CommitId, base: &Base, content: &Content) {
-        let mut answers = self.0.borrow_mut();
-        // What was said of another base is not asked for again.
-        answers.retain(|answer| answer.base == base.commit && answer.counterpart == base.counterpart);
-        answers.push(Answer {
-            tip: tip.clone(),
-            base: base.commit.clone(),
-            counterpart: base.counterpart.clone(),
-            content: content.clone(),
-        });
-    }
-}
-
 /// Compares the commits of a tip that are not on base with base.
 pub(crate) fn compare(repository: &Repository, memory: &Memory, tip: &CommitId, base: &Base) -> Observed<Content> {
-    if let Some(content) = memory.answers.get(tip, base) {
-        return Observed::Known(content);
-    }
-    let answer = compared(repository, memory, tip, base);
-    memory.changes.keep(&repository.layout);
-    match answer {
-        Ok(Some(content)) => {
-            memory.answers.add(tip, base, &content);
-            Observed::Known(content)
-        }
+    match answer(repository, memory, tip, base) {
+        Ok(Some(content)) => Observed::Known(content),
         Ok(None) => Observed::Unknown(
             Why::new(format!(
                 "{} has gone on by more than {MOST_COMPARED} commits since, which are not compared one by one",
@@ -88,15 +50,36 @@ pub(crate) fn compare(repository: &Repository, memory: &Memory, tip: &CommitId, 
     }
 }
 
-/// Returns nothing when base has gone on too far.
-fn compared(
+/// Returns what is known, else what a comparison finds; nothing when base has gone on too far.
+fn answer(
     repository: &Repository,
     memory: &Memory,
     tip: &CommitId,
     base: &Base,
 ) -> Result<Option<Content>, git2::Error> {
     let (past, grafts) = history::past(repository, memory, base)?;
-    let span = Span::of(&past, &repository.git, grafts, &memory.parents, oid(tip)?)?;
+    let layout = &repository.layout;
+    memory.answers.begin(layout, base, &grafts);
+    if let Some(content) = memory.answers.get(tip) {
+        return Ok(Some(content));
+    }
+    let mut looked_at = 0;
+    let content = compared(repository, memory, (tip, base), (&past, grafts), &mut looked_at);
+    memory.changes.keep(layout);
+    if let Ok(Some(content)) = &content {
+        memory.answers.add(layout, tip, content, looked_at);
+    }
+    content
+}
+
+fn compared(
+    repository: &Repository,
+    memory: &Memory,
+    (tip, base): (&CommitId, &Base),
+    (past, grafts): (&Past, Rc<Grafts>),
+    looked_at: &mut usize,
+) -> Result<Option<Content>, git2::Error> {
+    let span = Span::of(past, &repository.git, grafts, &memory.parents, oid(tip)?)?;
     let git = &repository.git;
     let changes = &memory.changes;
     changes.load(&repository.layout);
@@ -112,6 +95,7 @@ fn compared(
     let Some(since) = span.since(&ends(base)?, fork, MOST_COMPARED)? else {
         return Ok(None);
     };
+    *looked_at = since.len();
     for commit in since {
         let sought = own.iter_mut().flatten().chain(std::iter::once(&mut whole));
         for wanted in sought.filter(|wanted| wanted.found.is_none()) {

@@ -36,7 +36,7 @@ pub fn unignored(repository: &Repository, specs: &[SpecId]) -> Result<Vec<String
         places.push(format!("specs/{spec}/.orchestrate.lock/"));
     }
     let unreadable = |error: git2::Error| git_error::fault("cannot read what git ignores", &error);
-    let index = repository.git.index().map_err(unreadable)?;
+    let index = repository.index().map_err(unreadable)?;
     let mut found = Vec::new();
     for place in places {
         if fs::symlink_metadata(primary.join(place.trim_end_matches('/'))).is_err() {

@@ -168,10 +168,13 @@ impl Repository {
     /// it leads to, is tracked, or that cannot be told. Such a file is the choice of whoever wrote the repository.
     #[must_use]
     pub fn may_track(&self, path: &Utf8Path) -> bool {
-        let Ok(primary) = repository::open_checkout("cannot read the index", &self.layout.primary) else {
-            return true;
+        let index = if self.git.is_worktree() {
+            let primary = repository::open_checkout("cannot read the index", &self.layout.primary);
+            primary.ok().and_then(|primary| primary.index().ok())
+        } else {
+            self.index().ok()
         };
-        let Ok(index) = primary.index() else {
+        let Some(index) = index else {
             return true;
         };
         let tracked = |path: &Utf8Path| {

@@ -46,6 +46,15 @@ impl Registration {
     }
 }
 
+impl Repository {
+    /// Returns the index of the checkout that was opened, as it is now: libgit2 keeps the one that it has read.
+    pub(crate) fn index(&self) -> Result<git2::Index, git2::Error> {
+        let mut index = self.git.index()?;
+        index.read(false)?;
+        Ok(index)
+    }
+}
+
 /// Returns whether there is a repository, of whatever kind.
 #[must_use]
 pub fn is_there(start: &Utf8Path) -> bool {
@@ -133,6 +142,14 @@ fn primary_of(git: &git2::Repository, common: &Utf8Path, operation: &str) -> Res
             .canonicalize_utf8()
             .map_err(|error| fault(error.to_string()))
     };
+    let is_ordinary = |top: &Utf8Path| common.file_name() == Some(".git") && common.parent() == Some(top);
+    if let Some(top) = git.workdir().filter(|_| !git.is_worktree() && !git.is_bare()) {
+        let top = canonical(top)?;
+        // Whatever is opened from there is this very repository.
+        if is_ordinary(&top) {
+            return Ok(top);
+        }
+    }
     let opened = open_checkout(operation, common)?;
     let Some(of_common) = opened.workdir().filter(|_| !opened.is_bare()) else {
         return Err(fault(format!("{common} is a bare repository"))

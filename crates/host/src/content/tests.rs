@@ -47,14 +47,25 @@ impl Sandbox {
     }
 
     fn compare(&self, memory: &Memory, tip: Oid, base: Oid) -> Observed<Content> {
-        let base = Base {
-            name: BaseName::parse("main").expect("name"),
-            source: BaseSource::OnlyCandidate,
-            commit: commit_id(base).expect("id"),
-            counterpart: None,
-            origin: AtOrigin::NotAsked,
-        };
-        compare(&self.repository, memory, &commit_id(tip).expect("id"), &base)
+        compare(&self.repository, memory, &commit_id(tip).expect("id"), &base_at(base))
+    }
+
+    /// A branch, and a base that has gone on far enough for the answer to be kept.
+    fn far_apart(&self) -> (Oid, Oid) {
+        let root = self.commit(None, "file", b"0\n");
+        let branch = self.commit(Some(root), "own", b"own\n");
+        let later = |base, number| self.commit(Some(base), "file", format!("{number}\n").as_bytes());
+        (branch, (0..80).fold(root, later))
+    }
+}
+
+fn base_at(commit: Oid) -> Base {
+    Base {
+        name: BaseName::parse("main").expect("name"),
+        source: BaseSource::OnlyCandidate,
+        commit: commit_id(commit).expect("id"),
+        counterpart: None,
+        origin: AtOrigin::NotAsked,
     }
 }
 
@@ -86,12 +97,7 @@ fn two_changes_of_one_binary_file_are_not_the_same() {
 #[test]
 fn what_is_kept_says_what_is_computed() {
     let sandbox = Sandbox::new();
-    let root = sandbox.commit(None, "file", b"0\n");
-    let branch = sandbox.commit(Some(root), "own", b"own\n");
-    let mut base = root;
-    for number in 0..80 {
-        base = sandbox.commit(Some(base), "file", format!("{number}\n").as_bytes());
-    }
+    let (branch, mut base) = sandbox.far_apart();
     let different = sandbox.compare(&Memory::default(), branch, base);
     assert_eq!(different, Observed::Known(Content::Different));
     let file = sandbox.repository.layout.cache().join("changes");
@@ -102,12 +108,66 @@ fn what_is_kept_says_what_is_computed() {
     assert_eq!(landed, expected);
     assert_eq!(std::fs::read(&file).expect("kept"), kept, "one more is not worth it");
     std::fs::write(&file, &kept[..kept.len() - 1]).expect("torn");
+    std::fs::remove_file(sandbox.repository.layout.cache().join("content")).expect("the answers");
     assert_eq!(sandbox.compare(&Memory::default(), branch, base), expected);
     let memory = Memory::default();
     assert_eq!(sandbox.compare(&memory, branch, base), expected);
     assert_eq!(sandbox.compare(&memory, branch, base), expected, "the second look");
-    assert_eq!(
-        sandbox.compare(&memory, branch, root),
-        Observed::Known(Content::Different)
+}
+
+/// Keeps an answer that no comparison gives, so that it shows where it is believed.
+fn plant(repository: &Repository, tip: Oid, base: Oid) {
+    let (_, grafts) = history::past(repository, &Memory::default(), &base_at(base)).expect("walked");
+    let answers = Answers::default();
+    answers.begin(&repository.layout, &base_at(base), &grafts);
+    answers.add(
+        &repository.layout,
+        &commit_id(tip).expect("id"),
+        &Content::Contained,
+        80,
     );
+}
+
+#[test]
+fn an_answer_that_was_kept_is_believed_of_that_base_and_no_other() {
+    let sandbox = Sandbox::new();
+    let (branch, base) = sandbox.far_apart();
+    let (different, planted) = (Observed::Known(Content::Different), Observed::Known(Content::Contained));
+    let fresh = |base| sandbox.compare(&Memory::default(), branch, base);
+    let file = sandbox.repository.layout.cache().join("content");
+    assert_eq!(fresh(base), different);
+    assert!(file.is_file(), "what was looked at is kept");
+    plant(&sandbox.repository, branch, base);
+    assert_eq!(fresh(base), planted);
+    let later = sandbox.commit(Some(base), "file", b"later\n");
+    assert_eq!(fresh(later), different);
+    plant(&sandbox.repository, branch, base);
+    let torn = std::fs::read(&file).expect("kept");
+    std::fs::write(&file, &torn[..torn.len() - 1]).expect("torn");
+    assert_eq!(fresh(base), different);
+}
+
+#[test]
+fn an_answer_is_neither_believed_nor_kept_where_commits_have_other_parents() {
+    let sandbox = Sandbox::new();
+    let (branch, base) = sandbox.far_apart();
+    plant(&sandbox.repository, branch, base);
+    let file = sandbox.repository.layout.cache().join("content");
+    let kept = std::fs::read(&file).expect("kept");
+    let memory = Memory::default();
+    assert_eq!(
+        sandbox.compare(&memory, branch, base),
+        Observed::Known(Content::Contained)
+    );
+    // The branch's commit has no parent then, so it has nothing in common with base.
+    let information = sandbox.repository.layout.common.join("info");
+    std::fs::create_dir_all(&information).expect("a directory");
+    std::fs::write(information.join("grafts"), format!("{branch}\n")).expect("written");
+    for memory in [&memory, &Memory::default()] {
+        assert_eq!(
+            sandbox.compare(memory, branch, base),
+            Observed::Known(Content::Different)
+        );
+    }
+    assert_eq!(std::fs::read(&file).expect("kept"), kept);
 }

@@ -113,7 +113,7 @@ pub(crate) struct Memory {
     pub(crate) parents: span::Parents,
     /// What single commits change.
     pub(crate) changes: Changes,
-    /// What branches were compared with base.
+    /// What branches were compared with base, and what came of it.
     pub(crate) answers: Answers,
     worth_keeping: usize,
 }
@@ -156,12 +156,12 @@ pub(crate) fn past(
     let commits = Commits::open(&repository.git, Rc::clone(&grafts))?;
     // Where commits have other parents than they were stored with, their names do not tell what they hold.
     let cached = grafts.is_empty().then(|| cache::read(&repository.layout)).flatten();
-    let (past, read) = walk::walk(&commits, &tips, cached.unwrap_or_default())?;
-    if grafts.is_empty() && read >= memory.worth_keeping {
-        cache::write(&repository.layout, &past);
+    let walked = walk::walk(&commits, &tips, cached.unwrap_or_default())?;
+    if grafts.is_empty() && walked.graph.ids.len() >= memory.worth_keeping {
+        cache::write(&repository.layout, &walked.past);
     }
-    let past = Rc::new(past);
-    memory.parents.forget();
+    let past = Rc::new(walked.past);
+    memory.parents.begin(walked.is_complete.then_some(walked.graph));
     *memory.past.borrow_mut() = Some(Remembered {
         tips,
         grafts: Rc::clone(&grafts),

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use git2::{Oid, Repository};
 
 use super::commits::{Commits, Grafts, Id, id};
+use super::undone::Graph;
 use super::{Past, Set};
 
 /// A branch beside base.
@@ -20,22 +21,31 @@ pub(crate) struct Span<'a> {
     parents: &'a Parents,
 }
 
-/// The parents of commits that were read: branches that left base together have the same commits of base before them.
+/// The parents of commits that were read: by the walk through all of base, else one by one. Branches that left base
+/// together have the same commits of base before them.
 #[derive(Default)]
-pub(crate) struct Parents(RefCell<HashMap<Id, Vec<Id>>>);
+pub(crate) struct Parents {
+    walked: RefCell<Option<Graph>>,
+    read: RefCell<HashMap<Id, Vec<Id>>>,
+}
 
 impl Parents {
-    /// Forgets them, when commits may have other parents than before.
-    pub(super) fn forget(&self) {
-        self.0.borrow_mut().clear();
+    /// Begins anew with what a walk through everything has read, as commits may have other parents than before.
+    pub(super) fn begin(&self, walked: Option<Graph>) {
+        *self.walked.borrow_mut() = walked;
+        self.read.borrow_mut().clear();
     }
 
     fn of(&self, commits: &Commits<'_>, commit: &Id) -> Result<Vec<Id>, git2::Error> {
-        if let Some(known) = self.0.borrow().get(commit) {
+        if let Some(known) = self.read.borrow().get(commit) {
             return Ok(known.clone());
         }
+        let walked = self.walked.borrow();
+        if let Some(parents) = walked.as_ref().and_then(|graph| graph.parents_of(commit)) {
+            return Ok(parents);
+        }
         let parents = commits.read(commit)?.parents;
-        self.0.borrow_mut().insert(*commit, parents.clone());
+        self.read.borrow_mut().insert(*commit, parents.clone());
         Ok(parents)
     }
 }

@@ -260,7 +260,7 @@ proptest! {
             let grafts = Rc::new(Grafts::default());
             let commits = Commits::open(&sandbox.repository.git, grafts).unwrap();
             let tips: Vec<Id> = std::iter::once(&base.commit).chain(&base.counterpart).map(|tip| commits::id_of(tip).unwrap()).collect();
-            let walked = walk::walk(&commits, &tips, Past::default()).unwrap().0;
+            let walked = walk::walk(&commits, &tips, Past::default()).unwrap().past;
             prop_assert_eq!(kept.as_ref(), &walked);
 
             let (trailers, reverts, count) = model(&sandbox, &base);

@@ -77,6 +77,12 @@ impl Graph {
         })
     }
 
+    /// Returns the parents of a commit of this graph, as far as they are in it.
+    pub(super) fn parents_of(&self, id: &Id) -> Option<Vec<Id>> {
+        let parents = self.parents(*self.index.get(id)?).iter();
+        parents.map(|parent| self.ids.get(*parent).copied()).collect()
+    }
+
     fn parents(&self, index: usize) -> &[usize] {
         self.nodes
             .get(index)

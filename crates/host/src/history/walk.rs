@@ -25,19 +25,25 @@ struct Beyond {
     heads: Vec<Id>,
 }
 
+/// What a walk found.
+pub(super) struct Walked {
+    /// All that the tips hold.
+    pub(super) past: Past,
+    /// The commits that were read.
+    pub(super) graph: Graph,
+    /// Every commit was: the graph has the parents of all.
+    pub(super) is_complete: bool,
+}
+
 /// Returns all that the tips hold. What is known of an older state spares the walk through it, as far as that state is
-/// part of the new one. Returns as well how many commits were read.
-pub(crate) fn walk(commits: &Commits<'_>, tips: &[Id], known: Past) -> Result<(Past, usize), git2::Error> {
+/// part of the new one.
+pub(super) fn walk(commits: &Commits<'_>, tips: &[Id], known: Past) -> Result<Walked, git2::Error> {
     if let Some(beyond) = beyond(commits, tips, &known)? {
-        let read = beyond.graph.ids.len();
-        return Ok((joined(known, beyond), read));
+        return Ok(joined(known, beyond));
     }
     let nothing = Past::default();
     match beyond(commits, tips, &nothing)? {
-        Some(beyond) => {
-            let read = beyond.graph.ids.len();
-            Ok((joined(nothing, beyond), read))
-        }
+        Some(beyond) => Ok(joined(nothing, beyond)),
         None => Err(git2::Error::from_str("the walk has no beginning")),
     }
 }
@@ -106,8 +112,9 @@ impl Seen {
     }
 }
 
-fn joined(known: Past, beyond: Beyond) -> Past {
+fn joined(known: Past, beyond: Beyond) -> Walked {
     let Beyond { graph, seen, heads } = beyond;
+    let is_complete = known.commits.is_empty();
     let Past {
         mut commits,
         mut trailers,
@@ -127,11 +134,16 @@ fn joined(known: Past, beyond: Beyond) -> Past {
         reverts.sort_by(|left, right| Place::newest_first(&left.at, &right.at));
         commits.add(graph.ids.iter().copied().zip(graph.generations.iter().copied()));
     }
-    Past {
+    let past = Past {
         heads,
         commits,
         trailers,
         reverts,
+    };
+    Walked {
+        past,
+        graph,
+        is_complete,
     }
 }
 
