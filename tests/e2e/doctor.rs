@@ -273,6 +273,40 @@ fn what_lies_in_the_way_of_a_branch_is_mended() {
 }
 
 #[test]
+fn a_ref_that_git_cannot_read_is_mended() {
+    let sandbox = sandbox(&single());
+    let _ = sandbox.git(&["pack-refs", "--all"]);
+    assert_eq!(
+        found_in(&sandbox, &sandbox.repository(), "repository"),
+        Vec::<Value>::new()
+    );
+    for (name, content, says) in [
+        ("refs/heads/old", String::new(), "it is empty"),
+        ("refs/remotes/origin/old", String::new(), "it is empty"),
+        ("refs/tags/old", "nonsense\n".to_owned(), "it is no ref"),
+        (
+            "refs/heads/lost",
+            format!("{}\n", "1".repeat(40)),
+            "is not in this clone",
+        ),
+    ] {
+        sandbox.write(&format!(".git/{name}"), &content);
+        mends(&sandbox, "repository", "fault", says);
+        assert_eq!(
+            found_in(&sandbox, &sandbox.repository(), "repository"),
+            Vec::<Value>::new(),
+            "{name}"
+        );
+    }
+    let packed = sandbox.read(".git/packed-refs");
+    sandbox.write(
+        ".git/packed-refs",
+        &format!("{packed}{} refs/tags/zlost\n", "2".repeat(40)),
+    );
+    mends(&sandbox, "repository", "fault", "is not in this clone");
+}
+
+#[test]
 fn a_forge_without_a_login_is_noted_and_one_that_refuses_is_told() {
     let sandbox = sandbox(&single());
     let _ = sandbox.git(&["remote", "add", "origin", "https://forge.invalid/o/r.git"]);

@@ -217,9 +217,7 @@ fn told(refusal: String) -> Why {
     let is_our_ref = refusal.contains("bad object refs/");
     let why = Why::new(refusal);
     if is_our_ref {
-        why.with_hint(
-            "a ref of this clone cannot be read: if its file below .git/refs is empty, remove it; git fsck tells more",
-        )
+        why.with_hint("a ref of this clone cannot be read: orchestrate doctor names it, and what takes it away")
     } else {
         why
     }

@@ -41,6 +41,7 @@ mod retire;
 pub mod specs;
 pub mod standing;
 pub mod unfinished;
+pub mod unreadable_refs;
 mod window;
 mod worktree;
 pub mod world;

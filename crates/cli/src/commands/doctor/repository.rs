@@ -3,6 +3,7 @@
 use orchestrate_core::identifier::SpecId;
 use orchestrate_core::observed::Why;
 use orchestrate_host::git_setup;
+use orchestrate_host::unreadable_refs::{self, UnreadableRef};
 
 use super::finding::{Finding, Looked, Mend, Weight};
 use super::surroundings::{Ground, Surroundings};
@@ -21,6 +22,7 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
         return Looked::new("not in a repository", Vec::new());
     };
     let mut findings = setup(&ground);
+    findings.extend(refs(&ground));
     for spec in ground.specs {
         findings.extend(in_the_way(&ground, spec));
     }
@@ -59,6 +61,30 @@ fn setup(ground: &Ground<'_>) -> Vec<Finding> {
         findings.push(Finding::new(Weight::Warning, ".git/config", problem, mend));
     }
     findings
+}
+
+/// A ref that cannot be read keeps git from fetching, whatever it belongs to.
+fn refs(ground: &Ground<'_>) -> Vec<Finding> {
+    let unreadable = match unreadable_refs::look(ground.world.repository()) {
+        Ok(unreadable) => unreadable,
+        Err(fault) => return vec![Finding::unseen(".git/refs", &fault)],
+    };
+    let finding = |reference: UnreadableRef| {
+        let UnreadableRef { name, cause, is_loose } = reference;
+        let problem = format!("git cannot read this ref, and fetches nothing while it is there: {cause}");
+        let mend = if !is_loose {
+            Mend::command(format!("git update-ref -d {name}"))
+        } else if name.starts_with("refs/remotes/") {
+            Mend::command(format!("rm .git/{name}"))
+        } else {
+            Mend::provided(
+                &format!("when it is lost; the last line of .git/logs/{name} tells what it named"),
+                format!("rm .git/{name}"),
+            )
+        };
+        Finding::new(Weight::Fault, name, problem, mend)
+    };
+    unreadable.into_iter().map(finding).collect()
 }
 
 /// What lies in the way holds its own task; what cannot be looked at holds them all.
