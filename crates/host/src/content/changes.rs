@@ -78,15 +78,33 @@ fn tops_of(repository: &Repository, commit: Oid) -> Result<Id, git2::Error> {
     if commit.parent_count() != 1 {
         return Ok(NOTHING);
     }
-    let (from, to) = (commit.parent(0)?.tree()?, commit.tree()?);
-    let entries = |tree: &Tree<'_>| -> BTreeMap<Vec<u8>, (Oid, i32)> {
-        let entry = |entry: git2::TreeEntry<'_>| (entry.name_bytes().to_vec(), (entry.id(), entry.filemode_raw()));
-        tree.iter().map(entry).collect()
+    Ok(sum_of(&differing(&commit.parent(0)?.tree()?, &commit.tree()?)))
+}
+
+/// Returns the names at the top of two trees that lead to something else. Most trees have one, amid many that are alike.
+pub(super) fn differing(from: &Tree<'_>, to: &Tree<'_>) -> BTreeSet<Vec<u8>> {
+    let is_same = |left: usize, right: usize| match (from.get(left), to.get(right)) {
+        (Some(left), Some(right)) => {
+            left.id() == right.id()
+                && left.filemode_raw() == right.filemode_raw()
+                && left.name_bytes() == right.name_bytes()
+        }
+        (_, _) => false,
     };
-    let (from, to) = (entries(&from), entries(&to));
+    let shorter = from.len().min(to.len());
+    let front = (0..shorter).take_while(|at| is_same(*at, *at)).count();
+    let back = (1..=shorter - front)
+        .take_while(|at| is_same(from.len() - at, to.len() - at))
+        .count();
+    let entries = |tree: &Tree<'_>| -> BTreeMap<Vec<u8>, (Oid, i32)> {
+        let entries = (front..tree.len() - back).filter_map(|at| tree.get(at));
+        entries
+            .map(|entry| (entry.name_bytes().to_vec(), (entry.id(), entry.filemode_raw())))
+            .collect()
+    };
+    let (from, to) = (entries(from), entries(to));
     let differs = |name: &&Vec<u8>| from.get(*name) != to.get(*name);
-    let tops: BTreeSet<&Vec<u8>> = from.keys().chain(to.keys()).filter(differs).collect();
-    Ok(sum_of(tops))
+    from.keys().chain(to.keys()).filter(differs).cloned().collect()
 }
 
 /// Returns what differs from one tree to another.
@@ -156,7 +174,8 @@ impl Changes {
     /// Keeps what is known, if that is worth it.
     pub(super) fn keep(&self, layout: &Layout) {
         let mut state = self.0.borrow_mut();
-        if state.new >= WORTH_KEEPING {
+        // Whoever compares many branches would else write it all again for each of them.
+        if state.new >= WORTH_KEEPING.max(state.rows.len() / 2) {
             state.new = 0;
             KEPT.write(layout, &render(&state.rows));
         }

@@ -1,5 +1,7 @@
 //! Changes of binary files, and that what is kept says what is computed.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use camino::Utf8PathBuf;
 use git2::Signature;
 use orchestrate_core::evidence::{AtOrigin, BaseSource};
@@ -170,4 +172,43 @@ fn an_answer_is_neither_believed_nor_kept_where_commits_have_other_parents() {
         );
     }
     assert_eq!(std::fs::read(&file).expect("kept"), kept);
+}
+
+/// Returns a tree of files with those contents.
+fn tree_of<'repository>(git: &'repository git2::Repository, files: &[(&str, u8)]) -> Tree<'repository> {
+    let mut index = git2::Index::new().expect("index");
+    for (path, content) in files {
+        let blob = git.blob(&[*content]).expect("blob");
+        index.add(&file_entry(path, blob)).expect("added");
+    }
+    let tree = index.write_tree_to(git).expect("tree");
+    git.find_tree(tree).expect("tree")
+}
+
+/// What differs at the top is what the whole difference says, whatever git's order of names is.
+#[test]
+fn what_differs_at_the_top_is_the_top_of_what_differs() {
+    let files = || proptest::collection::btree_map("(a|b|a-|a0|ab|c)(/(x|y))?", 0_u8..2, 0..6);
+    let sandbox = Sandbox::new();
+    let git = &sandbox.repository.git;
+    let tree = |files: &BTreeMap<String, u8>| {
+        let is_below = |path: &str| files.keys().any(|other| path.starts_with(&format!("{other}/")));
+        let files = files.iter().filter(|(path, _)| !is_below(path));
+        let files: Vec<(&str, u8)> = files.map(|(path, content)| (path.as_str(), *content)).collect();
+        tree_of(git, &files)
+    };
+    let property = |(from, to): (BTreeMap<String, u8>, BTreeMap<String, u8>)| {
+        let (from, to) = (tree(&from), tree(&to));
+        let whole = changes::between(git, &from, &to).expect("compared");
+        let top = |path: &Vec<u8>| path.split(|byte| *byte == b'/').next().unwrap_or_default().to_vec();
+        let deltas = whole.deltas().flat_map(|delta| {
+            let paths = [delta.old_file().path_bytes(), delta.new_file().path_bytes()];
+            paths.map(|path| path.unwrap_or_default().to_vec())
+        });
+        let expected: BTreeSet<Vec<u8>> = deltas.map(|path| top(&path)).collect();
+        proptest::prop_assert_eq!(changes::differing(&from, &to), expected);
+        Ok(())
+    };
+    let mut runner = proptest::test_runner::TestRunner::default();
+    runner.run(&(files(), files()), property).expect("it holds");
 }

@@ -1,7 +1,7 @@
 //! The file that spares a walk: what base held when it was last walked. Owns its format.
 //!
 //! Layout: the length of the facts, the facts as JSON, then the commits by name, each with its generation. Numbers are
-//! big-endian.
+//! big-endian. The facts name a commit by its index among those.
 
 use orchestrate_core::identifier::{SpecId, TaskId};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::layout::Layout;
 
 const KEPT: Kept = Kept {
     name: "history",
-    mark: b"orchestrate history  v1\n",
+    mark: b"orchestrate history  v2\n",
     rules: fingerprint(&[
         include_bytes!("../../../core/src/identifier.rs"),
         include_bytes!("../../../core/src/revert.rs"),
@@ -34,7 +34,8 @@ struct Facts {
     reverts: Vec<RevertRow>,
 }
 
-type PlaceRow = (Id, i64, u32);
+/// The index of a commit, and its time.
+type PlaceRow = (u32, i64);
 
 #[derive(Serialize, Deserialize)]
 struct TrailersRow {
@@ -63,25 +64,26 @@ pub(super) fn write(layout: &Layout, past: &Past) {
 }
 
 fn render(past: &Past) -> Option<Vec<u8>> {
-    let place = |at: &Place| (at.commit, at.time, at.generation);
-    let trailers = past.trailers.iter().map(|found| TrailersRow {
-        at: place(&found.at),
-        tasks: found
-            .tasks
-            .iter()
-            .map(|(spec, task)| (spec.to_string(), task.to_string()))
-            .collect(),
-        refused: found.refused.clone(),
+    let place = |at: &Place| Some((past.commits.index(&at.commit)?, at.time));
+    let trailers = past.trailers.iter().map(|found| {
+        let tasks = found.tasks.iter();
+        Some(TrailersRow {
+            at: place(&found.at)?,
+            tasks: tasks.map(|(spec, task)| (spec.to_string(), task.to_string())).collect(),
+            refused: found.refused.clone(),
+        })
     });
-    let reverts = past.reverts.iter().map(|revert| RevertRow {
-        at: place(&revert.at),
-        undoes: revert.undoes.clone(),
-        pull_requests: revert.pull_requests.clone(),
+    let reverts = past.reverts.iter().map(|revert| {
+        Some(RevertRow {
+            at: place(&revert.at)?,
+            undoes: revert.undoes.clone(),
+            pull_requests: revert.pull_requests.clone(),
+        })
     });
     let facts = serde_json::to_vec(&Facts {
         heads: past.heads.clone(),
-        trailers: trailers.collect(),
-        reverts: reverts.collect(),
+        trailers: trailers.collect::<Option<_>>()?,
+        reverts: reverts.collect::<Option<_>>()?,
     })
     .ok()?;
     let mut body = Vec::with_capacity(facts.len() + COMMIT * past.commits.sorted.len() + 4);
@@ -98,11 +100,14 @@ fn parse(body: &[u8]) -> Option<Past> {
     let (length, rest) = body.split_first_chunk::<4>()?;
     let (facts, commits) = rest.split_at_checked(usize::try_from(u32::from_be_bytes(*length)).ok()?)?;
     let facts: Facts = serde_json::from_slice(facts).ok()?;
+    let commits = set(commits)?;
+    let trailers = facts.trailers.into_iter().map(|row| trailers(row, &commits));
+    let reverts = facts.reverts.into_iter().map(|row| revert(row, &commits));
     let past = Past {
         heads: facts.heads,
-        commits: set(commits)?,
-        trailers: facts.trailers.into_iter().map(trailers).collect::<Option<_>>()?,
-        reverts: facts.reverts.into_iter().map(revert).collect(),
+        trailers: trailers.collect::<Option<_>>()?,
+        reverts: reverts.collect::<Option<_>>()?,
+        commits,
     };
     past.heads
         .iter()
@@ -121,30 +126,31 @@ fn set(bytes: &[u8]) -> Option<Set> {
         .then_some(Set { sorted })
 }
 
-fn place((commit, time, generation): PlaceRow) -> Place {
-    Place {
+fn place((index, time): PlaceRow, commits: &Set) -> Option<Place> {
+    let (commit, generation) = *commits.sorted.get(usize::try_from(index).ok()?)?;
+    Some(Place {
         commit,
         time,
         generation,
-    }
+    })
 }
 
-fn trailers(row: TrailersRow) -> Option<Trailers> {
+fn trailers(row: TrailersRow, commits: &Set) -> Option<Trailers> {
     let tasks = row
         .tasks
         .iter()
         .map(|(spec, task)| Some((SpecId::parse(spec).ok()?, TaskId::parse(task).ok()?)));
     Some(Trailers {
-        at: place(row.at),
+        at: place(row.at, commits)?,
         tasks: tasks.collect::<Option<_>>()?,
         refused: row.refused,
     })
 }
 
-fn revert(row: RevertRow) -> Revert {
-    Revert {
-        at: place(row.at),
+fn revert(row: RevertRow, commits: &Set) -> Option<Revert> {
+    Some(Revert {
+        at: place(row.at, commits)?,
         undoes: row.undoes,
         pull_requests: row.pull_requests,
-    }
+    })
 }

@@ -92,8 +92,17 @@ impl Set {
     }
 
     fn generation(&self, id: &Id) -> Option<u32> {
-        let at = self.sorted.binary_search_by(|(one, _)| one.cmp(id)).ok()?;
+        let at = self.position(id)?;
         self.sorted.get(at).map(|(_, generation)| *generation)
+    }
+
+    /// Returns where the commit stands among them.
+    fn index(&self, id: &Id) -> Option<u32> {
+        u32::try_from(self.position(id)?).ok()
+    }
+
+    fn position(&self, id: &Id) -> Option<usize> {
+        self.sorted.binary_search_by(|(one, _)| one.cmp(id)).ok()
     }
 
     fn add(&mut self, more: impl Iterator<Item = (Id, u32)>) {
