@@ -65,9 +65,8 @@ fn answer(
     }
     let mut looked_at = 0;
     let content = compared(repository, memory, (tip, base), (&past, grafts), &mut looked_at);
-    memory.changes.keep(layout);
     if let Ok(Some(content)) = &content {
-        memory.answers.add(layout, tip, content, looked_at);
+        memory.answers.add(tip, content, looked_at);
     }
     content
 }

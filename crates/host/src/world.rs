@@ -62,6 +62,13 @@ pub struct RealWorld {
     memory: Memory,
 }
 
+impl Drop for RealWorld {
+    /// Keeps what was compared, now that nobody waits for it and no lock is held.
+    fn drop(&mut self) {
+        self.memory.keep(&self.repository.layout);
+    }
+}
+
 impl RealWorld {
     /// Opens the World around a directory.
     ///

@@ -56,6 +56,13 @@ fn nearest(label: &str) -> Option<Field> {
 
 fn is_near(label: &str, field: Field) -> bool {
     let name = field.name();
+    // What is another label, letter for letter, is no slip of this one.
+    if Field::ALL
+        .into_iter()
+        .any(|other| other != field && other.name().eq_ignore_ascii_case(label))
+    {
+        return false;
+    }
     // A slip changes the length by one at most. Most lines are told apart by that alone.
     label.chars().count().abs_diff(name.chars().count()) <= SLIPS
         && strsim::damerau_levenshtein(label, &name.to_lowercase()) <= SLIPS

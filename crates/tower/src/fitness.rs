@@ -171,7 +171,7 @@ fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<
             return Err(older("it holds the work that was reverted"));
         }
         match signed_content(world, &name.spec, base, &start) {
-            Ok(content) if content == *signed => {}
+            Ok(there) if there.anchor == *signed => {}
             Ok(_) => return Err(older("the spec there is not the signed one")),
             Err(NoDispatch::Halt(_)) => return Err(older("the spec there is not validly signed")),
             Err(other) => return Err(other),

@@ -70,9 +70,12 @@ pub fn compare(world: &dyn World, spec: &SpecId, base: &Base, working: &BundleTe
         }
         other => other?,
     };
+    if signed.texts == *working {
+        return Ok(signed.anchor);
+    }
     let working = content_anchor(working).map_err(|error| sign_off_fault(spec, error.to_string()))?;
-    if working == signed {
-        Ok(signed)
+    if working == signed.anchor {
+        Ok(signed.anchor)
     } else {
         Err(differs(world, spec, base))
     }
@@ -144,13 +147,20 @@ fn is_brief_committed(world: &dyn World, spec: &SpecId, at: &CommitId) -> bool {
     }
 }
 
-/// Returns the content anchor of a commit's bundle, if the sign-off in that same commit signs it.
+/// A commit's bundle that the sign-off in that same commit signs.
+pub(crate) struct Signed {
+    /// The content's anchor.
+    pub(crate) anchor: String,
+    texts: BundleTexts,
+}
+
+/// Returns a commit's bundle, if the sign-off in that same commit signs it.
 pub(crate) fn signed_content(
     world: &dyn World,
     spec: &SpecId,
     base: &Base,
     commit: &CommitId,
-) -> Result<String, NoDispatch> {
+) -> Result<Signed, NoDispatch> {
     let brief = match world.committed(commit, spec, BundleFile::KickoffBrief) {
         Observed::Known(brief) => brief,
         Observed::Absent(why) => return Err(sign_off_fault(spec, why.reason)),
@@ -168,7 +178,8 @@ pub(crate) fn signed_content(
     let (signed, now, pre_change) =
         match freshness(&record, &texts).map_err(|error| sign_off_fault(spec, error.to_string()))? {
             Freshness::Matches => {
-                return content_anchor(&texts).map_err(|error| sign_off_fault(spec, error.to_string()));
+                let anchor = content_anchor(&texts).map_err(|error| sign_off_fault(spec, error.to_string()))?;
+                return Ok(Signed { anchor, texts });
             }
             Freshness::Changed { recorded, now } => (recorded, now, false),
             Freshness::PreChange { recorded, now } => (recorded, now, true),

@@ -83,27 +83,27 @@ impl Answers {
         self.0.borrow().by_tip.get(tip).cloned()
     }
 
-    /// Adds an answer, and keeps all if that is worth it.
-    pub(super) fn add(&self, layout: &Layout, tip: &CommitId, content: &Content, looked_at: usize) {
+    /// Adds an answer, for which so many commits were looked at.
+    pub(super) fn add(&self, tip: &CommitId, content: &Content, looked_at: usize) {
         let mut state = self.0.borrow_mut();
         state.by_tip.insert(tip.clone(), content.clone());
         state.looked_at += looked_at;
-        if state.looked_at >= WORTH_KEEPING {
-            state.looked_at = 0;
-            state.keep(layout);
-        }
     }
-}
 
-impl State {
-    fn keep(&self, layout: &Layout) {
-        let Some(about) = self.about.as_ref().filter(|about| about.grafts.is_empty()) else {
+    /// Keeps the answers, if that is worth it.
+    pub(crate) fn keep(&self, layout: &Layout) {
+        let mut state = self.0.borrow_mut();
+        if state.looked_at < WORTH_KEEPING {
+            return;
+        }
+        state.looked_at = 0;
+        let Some(about) = state.about.as_ref().filter(|about| about.grafts.is_empty()) else {
             return;
         };
         let file = File {
             base: about.base.clone(),
             counterpart: about.counterpart.clone(),
-            by_tip: self.by_tip.clone(),
+            by_tip: state.by_tip.clone(),
         };
         if let Ok(body) = serde_json::to_vec(&file) {
             KEPT.write(layout, &body);

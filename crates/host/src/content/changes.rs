@@ -172,10 +172,9 @@ impl Changes {
     }
 
     /// Keeps what is known, if that is worth it.
-    pub(super) fn keep(&self, layout: &Layout) {
+    pub(crate) fn keep(&self, layout: &Layout) {
         let mut state = self.0.borrow_mut();
-        // Whoever compares many branches would else write it all again for each of them.
-        if state.new >= WORTH_KEEPING.max(state.rows.len() / 2) {
+        if state.new >= WORTH_KEEPING {
             state.new = 0;
             KEPT.write(layout, &render(&state.rows));
         }

@@ -49,7 +49,9 @@ impl Sandbox {
     }
 
     fn compare(&self, memory: &Memory, tip: Oid, base: Oid) -> Observed<Content> {
-        compare(&self.repository, memory, &commit_id(tip).expect("id"), &base_at(base))
+        let answer = compare(&self.repository, memory, &commit_id(tip).expect("id"), &base_at(base));
+        memory.keep(&self.repository.layout);
+        answer
     }
 
     /// A branch, and a base that has gone on far enough for the answer to be kept.
@@ -122,12 +124,8 @@ fn plant(repository: &Repository, tip: Oid, base: Oid) {
     let (_, grafts) = history::past(repository, &Memory::default(), &base_at(base)).expect("walked");
     let answers = Answers::default();
     answers.begin(&repository.layout, &base_at(base), &grafts);
-    answers.add(
-        &repository.layout,
-        &commit_id(tip).expect("id"),
-        &Content::Contained,
-        80,
-    );
+    answers.add(&commit_id(tip).expect("id"), &Content::Contained, 80);
+    answers.keep(&repository.layout);
 }
 
 #[test]

@@ -19,6 +19,7 @@ use orchestrate_core::evidence::{Base, History};
 use orchestrate_core::identifier::{SpecId, TaskId};
 
 use crate::content::{Answers, Changes};
+use crate::layout::Layout;
 use crate::repository::Repository;
 
 pub(crate) use commits::{Commits, Grafts, Id, id};
@@ -136,6 +137,14 @@ impl Default for Memory {
             answers: Answers::default(),
             worth_keeping: WORTH_KEEPING,
         }
+    }
+}
+
+impl Memory {
+    /// Keeps what was found out by comparing branches for later processes, where that is worth it.
+    pub(crate) fn keep(&self, layout: &Layout) {
+        self.changes.keep(layout);
+        self.answers.keep(layout);
     }
 }
 

@@ -40,6 +40,10 @@ pub fn visible(text: &str) -> String {
 /// Returns how many columns the text takes on a terminal.
 #[must_use]
 pub fn columns(text: &str) -> usize {
+    // Most text is of such characters, each of which is a grapheme of one column.
+    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+        return text.len();
+    }
     text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 

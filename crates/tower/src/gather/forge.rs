@@ -37,7 +37,12 @@ pub(super) fn ask(world: &dyn World, graph: &TaskGraph, evidence: &Evidence, bes
     let mut evidence = evidence.clone();
     let mut answer: Option<PullRequests> = None;
     loop {
-        let blocked = blocked_tasks(graph, &evidence);
+        // Where there is room for all, none has to wait for what is said of others.
+        let blocked = if answer.is_none() && left.len() <= MOST_UNITS {
+            BTreeSet::new()
+        } else {
+            blocked_tasks(graph, &evidence)
+        };
         let may_start = |unit: &&Unit| unit.tasks().any(|task| !blocked.contains(task));
         let mut now: BTreeSet<Unit> = left.iter().filter(may_start).take(MOST_UNITS).cloned().collect();
         if now.is_empty() && answer.is_some() {
