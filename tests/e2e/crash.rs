@@ -226,6 +226,19 @@ fn a_git_that_dies_under_the_tower_is_told_and_the_next_step_goes_on() {
     }
 }
 
+/// A unit whose tower was killed before the worker started. The next tower stops in the window when it pushes the fence:
+/// that is under the lock, after everything was read there.
+fn killed_before_its_worker(program: &str) -> Sandbox {
+    let sandbox = Sandbox::with(program, &single());
+    sandbox.add_origin();
+    let killed = [("ORCHESTRATE_FAILPOINT", "spawn.before")];
+    let _ = sandbox
+        .orchestrate_with(&sandbox.repository(), &["alpha"], &killed)
+        .exits(137);
+    sandbox.intercept_git("push", 1);
+    sandbox
+}
+
 /// Its tower is dead, and another one is already in the window with the same unit.
 /// Verifies REQ-A1.11.
 #[test]
@@ -233,14 +246,7 @@ fn a_runner_that_starts_while_its_unit_is_dispatched_again_keeps_it() {
     let Some(program) = failpoint_binary() else {
         return skipped("kills at named points (ORCHESTRATE_FAILPOINT_BINARY is not set)");
     };
-    let sandbox = Sandbox::with(&program, &single());
-    sandbox.add_origin();
-    let killed = [("ORCHESTRATE_FAILPOINT", "spawn.before")];
-    let _ = sandbox
-        .orchestrate_with(&sandbox.repository(), &["alpha"], &killed)
-        .exits(137);
-    // The fence is pushed under the lock, after everything was read there.
-    sandbox.intercept_git("push", 1);
+    let sandbox = killed_before_its_worker(&program);
     let tower = sandbox.start(&["alpha", "--detailed-exitcode"]);
     let window = sandbox.worker_at_gate("git");
     let _ = sandbox.orchestrate(&["plumbing", "run-worker", "alpha", "1"]).exits(0);
@@ -263,15 +269,9 @@ fn a_late_runner_keeps_its_unit_when_the_second_tower_is_killed_too() {
     let Some(program) = failpoint_binary() else {
         return skipped("kills at named points (ORCHESTRATE_FAILPOINT_BINARY is not set)");
     };
-    let sandbox = Sandbox::with(&program, &single());
-    sandbox.add_origin();
-    let killed = [("ORCHESTRATE_FAILPOINT", "spawn.before")];
-    let _ = sandbox
-        .orchestrate_with(&sandbox.repository(), &["alpha"], &killed)
-        .exits(137);
+    let sandbox = killed_before_its_worker(&program);
     let record = || fs::read(sandbox.path(".git/orchestrate/dispatch/alpha/1.json")).expect("a record");
     let first = record();
-    sandbox.intercept_git("push", 1);
     let at_its_record = "ORCHESTRATE_FAILPOINT=write.after:2";
     let tower = sandbox.start_program("env", &sandbox.repository(), &[at_its_record, &program, "alpha"]);
     let window = sandbox.worker_at_gate("git");
