@@ -142,11 +142,10 @@ fn primary_of(git: &git2::Repository, common: &Utf8Path, operation: &str) -> Res
             .canonicalize_utf8()
             .map_err(|error| fault(error.to_string()))
     };
-    let is_ordinary = |top: &Utf8Path| common.file_name() == Some(".git") && common.parent() == Some(top);
     if let Some(top) = git.workdir().filter(|_| !git.is_worktree() && !git.is_bare()) {
         let top = canonical(top)?;
         // Whatever is opened from there is this very repository.
-        if is_ordinary(&top) {
+        if common == top.join(".git") {
             return Ok(top);
         }
     }
