@@ -2,6 +2,7 @@
 
 mod answers;
 mod changes;
+mod held;
 #[cfg(test)]
 mod tests;
 
@@ -25,7 +26,9 @@ pub(crate) use changes::Changes;
 const MOST_COMPARED: usize = 10_000;
 
 /// A change that is looked for on base.
-struct Wanted {
+struct Wanted<'repository> {
+    from: Tree<'repository>,
+    to: Tree<'repository>,
     paths: changes::Paths,
     patch: Oid,
     /// The commit of base that makes the same change.
@@ -78,16 +81,14 @@ fn compared(
     (past, grafts): (&Past, Rc<Grafts>),
     looked_at: &mut usize,
 ) -> Result<Option<Content>, git2::Error> {
-    let span = Span::of(past, &repository.git, grafts, &memory.parents, oid(tip)?)?;
-    let git = &repository.git;
-    let changes = &memory.changes;
-    changes.load(&repository.layout);
+    let (git, changes) = (&repository.git, &memory.changes);
+    changes.begin(&repository.layout, &grafts);
+    let span = Span::of(past, git, grafts, &memory.parents, oid(tip)?)?;
     let tip = git.find_commit(oid(tip)?)?;
     let Some(fork) = fork(git, &span, tip.id(), base)? else {
         return Ok(Some(Content::Different));
     };
-    let whole = changes::between(git, &git.find_commit(fork)?.tree()?, &tip.tree()?)?;
-    let Some(mut whole) = wanted(&whole)? else {
+    let Some(mut whole) = wanted(git, git.find_commit(fork)?.tree()?, tip.tree()?)? else {
         return Ok(Some(Content::Different));
     };
     let mut own = own_changes(git, &span.own)?;
@@ -98,7 +99,10 @@ fn compared(
     for commit in since {
         let sought = own.iter_mut().flatten().chain(std::iter::once(&mut whole));
         for wanted in sought.filter(|wanted| wanted.found.is_none()) {
-            if changes.touches(git, commit, &wanted.paths)? && changes.patch(git, commit)? == wanted.patch {
+            if changes.touches(git, commit, &wanted.paths)?
+                && changes.patch(git, commit)? == wanted.patch
+                && wanted.is_held(git, &git.find_commit(commit)?.tree()?)?
+            {
                 wanted.found = Some(commit);
             }
         }
@@ -149,30 +153,57 @@ fn fork(repository: &git2::Repository, span: &Span<'_>, tip: Oid, base: &Base) -
 
 /// Returns the changes of the commits that are not on base, without those that change nothing. Nothing where one of them
 /// is a merge: its change is none of its own.
-fn own_changes(repository: &git2::Repository, commits: &[Oid]) -> Result<Option<Vec<Wanted>>, git2::Error> {
+fn own_changes<'repository>(
+    repository: &'repository git2::Repository,
+    commits: &[Oid],
+) -> Result<Option<Vec<Wanted<'repository>>>, git2::Error> {
     let mut own = Vec::new();
     for commit in commits {
         let commit = repository.find_commit(*commit)?;
         if commit.parent_count() != 1 {
             return Ok(None);
         }
-        let diff = changes::between(repository, &commit.parent(0)?.tree()?, &commit.tree()?)?;
-        own.extend(wanted(&diff)?);
+        own.extend(wanted(repository, commit.parent(0)?.tree()?, commit.tree()?)?);
     }
     Ok(Some(own))
 }
 
 /// Returns what is looked for; a change of nothing is on every base, so it is none.
-fn wanted(diff: &git2::Diff<'_>) -> Result<Option<Wanted>, git2::Error> {
-    let paths = changes::Paths::of(diff);
+fn wanted<'repository>(
+    repository: &'repository git2::Repository,
+    from: Tree<'repository>,
+    to: Tree<'repository>,
+) -> Result<Option<Wanted<'repository>>, git2::Error> {
+    let diff = changes::between(repository, &from, &to)?;
+    let paths = changes::Paths::of(&diff);
     if paths.all.is_empty() {
         return Ok(None);
     }
+    let patch = changes::patch_of(&diff)?;
     Ok(Some(Wanted {
+        from,
+        to,
         paths,
-        patch: changes::patch_of(diff)?,
+        patch,
         found: None,
     }))
+}
+
+impl Wanted<'_> {
+    /// Returns whether the change is in a tree, byte for byte and at its place.
+    fn is_held(&self, repository: &git2::Repository, tree: &Tree<'_>) -> Result<bool, git2::Error> {
+        for path in &self.paths.all {
+            let file = held::File {
+                before: entry(&self.from, path)?,
+                after: entry(&self.to, path)?,
+                there: entry(tree, path)?,
+            };
+            if !file.is_held(repository)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// Returns whether base's tree has each of the paths exactly as the tip's.
@@ -185,7 +216,7 @@ fn holds(base: &Tree<'_>, tip: &Tree<'_>, paths: &changes::Paths) -> Result<bool
     Ok(true)
 }
 
-fn entry(tree: &Tree<'_>, path: &[u8]) -> Result<Option<(Oid, i32)>, git2::Error> {
+fn entry(tree: &Tree<'_>, path: &[u8]) -> Result<Option<held::Entry>, git2::Error> {
     use std::os::unix::ffi::OsStrExt;
     let path = std::path::Path::new(std::ffi::OsStr::from_bytes(path));
     match tree.get_path(path) {

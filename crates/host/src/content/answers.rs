@@ -23,6 +23,7 @@ const KEPT: Kept = Kept {
         include_bytes!("../history/span.rs"),
         include_bytes!("answers.rs"),
         include_bytes!("changes.rs"),
+        include_bytes!("held.rs"),
         // What libgit2 calls a patch-id is libgit2's.
         include_bytes!("../../../../Cargo.lock"),
     ]),

@@ -1,16 +1,19 @@
 //! What single commits of base change: which paths, and the patch-id. Each is computed once and kept in the cache.
 //!
-//! What git calls binary, by its content or by an attribute, has a patch-id that does not tell one content from another;
-//! there the names of both blobs are part of ours. Where an attribute changes, ours differs, and so nothing is the same.
+//! A patch-id tells neither white space nor places apart: that two commits have the same is only the first of two
+//! questions (`held`). Neither attributes nor settings take part, so that it follows from the commits alone. What libgit2
+//! calls binary all the same has a patch-id that does not tell one content from another; there the names of both blobs are
+//! part of ours.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use git2::{Delta, Diff, DiffOptions, Oid, Repository, Tree};
 use sha1::{Digest, Sha1};
 
 use crate::cache::{Kept, fingerprint};
-use crate::history::{Id, id};
+use crate::history::{Grafts, Id, id};
 use crate::layout::Layout;
 
 const KEPT: Kept = Kept {
@@ -113,7 +116,9 @@ pub(super) fn between<'repository>(
     from: &Tree<'_>,
     to: &Tree<'_>,
 ) -> Result<Diff<'repository>, git2::Error> {
-    repository.diff_tree_to_tree(Some(from), Some(to), Some(&mut DiffOptions::new()))
+    let mut options = DiffOptions::new();
+    options.force_text(true).old_prefix("a").new_prefix("b");
+    repository.diff_tree_to_tree(Some(from), Some(to), Some(&mut options))
 }
 
 /// Returns what two changes have in common only when they are the same one.
@@ -148,7 +153,8 @@ pub(crate) struct Changes(RefCell<State>);
 
 #[derive(Default)]
 struct State {
-    is_loaded: bool,
+    /// The parents that commits have instead of their own; nothing before the first look.
+    grafts: Option<Rc<Grafts>>,
     /// How many rows the file does not have.
     new: usize,
     rows: HashMap<Id, Row>,
@@ -162,19 +168,26 @@ struct Row {
 }
 
 impl Changes {
-    /// Reads what was kept, at the first call.
-    pub(super) fn load(&self, layout: &Layout) {
+    /// Forgets what was looked at while commits had other parents, and reads what was kept.
+    pub(super) fn begin(&self, layout: &Layout, grafts: &Rc<Grafts>) {
         let mut state = self.0.borrow_mut();
-        if !state.is_loaded {
-            state.is_loaded = true;
-            state.rows = KEPT.read(layout).and_then(|body| parse(&body)).unwrap_or_default();
+        if state.grafts.as_ref() == Some(grafts) {
+            return;
         }
+        // Where commits have other parents than they were stored with, their names do not tell what they change.
+        let kept = grafts.is_empty().then(|| KEPT.read(layout)).flatten();
+        *state = State {
+            grafts: Some(Rc::clone(grafts)),
+            new: 0,
+            rows: kept.and_then(|body| parse(&body)).unwrap_or_default(),
+        };
     }
 
     /// Keeps what is known, if that is worth it.
     pub(crate) fn keep(&self, layout: &Layout) {
         let mut state = self.0.borrow_mut();
-        if state.new >= WORTH_KEEPING {
+        let is_of_commits_alone = state.grafts.as_ref().is_some_and(|grafts| grafts.is_empty());
+        if is_of_commits_alone && state.new >= WORTH_KEEPING {
             state.new = 0;
             KEPT.write(layout, &render(&state.rows));
         }

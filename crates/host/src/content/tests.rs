@@ -98,6 +98,135 @@ fn two_changes_of_one_binary_file_are_not_the_same() {
     }
 }
 
+/// Lines enough that what changes at one end is no context of what changes at the other.
+fn long(first: &str, last: &str) -> Vec<u8> {
+    let middle: String = (0..12).map(|number| format!("line {number}\n")).collect();
+    format!("{first}{middle}{last}").into_bytes()
+}
+
+/// Each of these pairs of changes has one patch-id.
+/// Verifies REQ-C3.3.
+#[test]
+fn a_change_that_only_looks_alike_is_another_one() {
+    let block = "server {\n  one\n  two\n  port 1\n  three\n  four\n}\n";
+    let fixed = block.replace("port 1", "port 2");
+    let cases = [
+        (
+            "another blank",
+            b"x = \"\"\n".to_vec(),
+            b"x = \"a b\"\n".to_vec(),
+            b"x = \"ab\"\n".to_vec(),
+        ),
+        (
+            "another indentation",
+            b"all:\n".to_vec(),
+            b"all:\n\tmake\n".to_vec(),
+            b"all:\n    make\n".to_vec(),
+        ),
+        (
+            "less and more",
+            b"    b\n".to_vec(),
+            b"b\n".to_vec(),
+            b"        b\n".to_vec(),
+        ),
+        ("line ends", b"one\n".to_vec(), b"one\r\n".to_vec(), b"one  \n".to_vec()),
+        (
+            "another place",
+            long(block, block),
+            long(&fixed, block),
+            long(block, &fixed),
+        ),
+    ];
+    for (case, before, own, other) in cases {
+        let sandbox = Sandbox::new();
+        let root = sandbox.commit(None, "file", &before);
+        let branch = sandbox.commit(Some(root), "file", &own);
+        let elsewhere = sandbox.commit(Some(root), "file", &other);
+        assert_eq!(
+            sandbox.compare(&Memory::default(), branch, elsewhere),
+            Observed::Known(Content::Different),
+            "{case}"
+        );
+        let later = sandbox.commit(Some(root), "text", b"before\n");
+        let same = sandbox.commit(Some(later), "file", &own);
+        assert_eq!(
+            sandbox.compare(&Memory::default(), branch, same),
+            Observed::Known(Content::Rebased(vec![commit_id(same).expect("id")])),
+            "{case}"
+        );
+    }
+}
+
+/// The file that was changed at its end has another beginning on base, and loses what was changed afterwards.
+#[test]
+fn a_change_is_found_beside_others_of_its_file() {
+    let sandbox = Sandbox::new();
+    let root = sandbox.commit(None, "file", &long("", ""));
+    let branch = sandbox.commit(Some(root), "file", &long("", "own\n"));
+    let begun = sandbox.commit(Some(root), "file", &long("of base\n", ""));
+    let landed = sandbox.commit(Some(begun), "file", &long("of base\n", "own\n"));
+    let later = sandbox.commit(Some(landed), "file", &long("of base\n", ""));
+    assert_eq!(
+        sandbox.compare(&Memory::default(), branch, later),
+        Observed::Known(Content::Rebased(vec![commit_id(landed).expect("id")]))
+    );
+}
+
+/// What is kept must follow from the commits alone.
+#[test]
+fn neither_attributes_nor_settings_have_a_say() {
+    let sandbox = Sandbox::new();
+    let root = sandbox.commit(None, "file", b"0\n");
+    let first = sandbox.commit(Some(root), "own", b"one\n");
+    let branch = sandbox.commit(Some(first), "own", b"one\ntwo\n");
+    let squash = sandbox.commit(Some(root), "own", b"one\ntwo\n");
+    let later = |base, number| sandbox.commit(Some(base), "own", format!("one\ntwo\n{number}\n").as_bytes());
+    let base = (0..80).fold(squash, later);
+    let squashed = Observed::Known(Content::Squashed(commit_id(squash).expect("id")));
+    assert_eq!(sandbox.compare(&Memory::default(), branch, base), squashed);
+    let cache = sandbox.repository.layout.cache();
+    let information = sandbox.repository.layout.common.join("info");
+    std::fs::create_dir_all(&information).expect("a directory");
+    std::fs::write(information.join("attributes"), "own binary\n").expect("written");
+    let mut settings = sandbox.repository.git.config().expect("settings");
+    settings.set_bool("diff.noprefix", true).expect("set");
+    std::fs::remove_file(cache.join("content")).expect("the answers");
+    assert_eq!(
+        sandbox.compare(&Memory::default(), branch, base),
+        squashed,
+        "with kept changes"
+    );
+    std::fs::remove_dir_all(&cache).expect("all that was kept");
+    assert_eq!(sandbox.compare(&Memory::default(), branch, base), squashed, "anew");
+}
+
+/// What a commit changes with other parents than its own is kept by nobody.
+#[test]
+fn changes_are_neither_believed_nor_kept_where_commits_have_other_parents() {
+    let sandbox = Sandbox::new();
+    let root = sandbox.commit(None, "file", b"base\n");
+    let branch = sandbox.commit(Some(root), "file", b"two\n");
+    let one = sandbox.commit(Some(root), "file", b"one\n");
+    let two = sandbox.commit(Some(one), "file", b"two\n");
+    let three = sandbox.commit(Some(two), "file", b"three\n");
+    let base = (0..80).fold(three, |base, number| {
+        sandbox.commit(Some(base), "text", format!("{number}\n").as_bytes())
+    });
+    let grafts = sandbox.repository.layout.common.join("info/grafts");
+    std::fs::create_dir_all(grafts.parent().expect("a parent")).expect("a directory");
+    // With that parent the commit makes the branch's very change.
+    std::fs::write(&grafts, format!("{two} {root}\n")).expect("written");
+    let memory = Memory::default();
+    let _while_it_is_grafted = sandbox.compare(&memory, branch, base);
+    std::fs::remove_file(&grafts).expect("removed");
+    assert!(!sandbox.repository.layout.cache().join("changes").exists());
+    for memory in [&memory, &Memory::default()] {
+        let repository = discover(&sandbox.repository.layout.primary).expect("opened anew");
+        let answer = compare(&repository, memory, &commit_id(branch).expect("id"), &base_at(base));
+        assert_eq!(answer, Observed::Known(Content::Different));
+    }
+}
+
 #[test]
 fn what_is_kept_says_what_is_computed() {
     let sandbox = Sandbox::new();
