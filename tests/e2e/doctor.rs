@@ -304,6 +304,78 @@ fn a_ref_that_git_cannot_read_is_mended() {
         &format!("{packed}{} refs/tags/zlost\n", "2".repeat(40)),
     );
     mends(&sandbox, "repository", "fault", "is not in this clone");
+    symlink("/etc/hostname", sandbox.path(".git/refs/heads/linked")).expect("a link");
+    mends(&sandbox, "repository", "fault", "leads to no ref");
+}
+
+/// A name may hold anything that git takes, and a file of a ref anything at all.
+#[test]
+fn a_command_that_doctor_prints_takes_a_name_for_one_word() {
+    let sandbox = sandbox(&single());
+    let _ = sandbox.git(&["branch", "bad"]);
+    sandbox.write("name", "mine");
+    for name in ["bad name", "a;touch${IFS}pwned", "it's"] {
+        sandbox.write(&format!(".git/refs/heads/{name}"), "torn");
+        mends(&sandbox, "repository", "fault", "it is no ref");
+    }
+    assert!(!sandbox.path("pwned").exists() && sandbox.path("name").is_file());
+    let _ = sandbox.git(&["rev-parse", "--verify", "refs/heads/bad"]);
+}
+
+/// Older commits may be named by the branch's log alone, which goes with the branch.
+#[test]
+fn a_branch_whose_last_commit_is_lost_goes_back_to_the_one_before() {
+    for pack in [true, false] {
+        let sandbox = sandbox(&single());
+        let _ = sandbox.git(&["switch", "--quiet", "--create", "feature"]);
+        sandbox.write("one", "one");
+        let first = sandbox.commit_all("feat: one");
+        sandbox.write("two", "two");
+        let lost = sandbox.commit_all("feat: two");
+        let _ = sandbox.git(&["switch", "--quiet", "main"]);
+        if pack {
+            let _ = sandbox.git(&["pack-refs", "--all"]);
+        }
+        fs::remove_file(sandbox.path(&format!(".git/objects/{}/{}", &lost[..2], &lost[2..]))).expect("lost");
+        mends(&sandbox, "repository", "fault", "is not in this clone");
+        assert_eq!(sandbox.git(&["rev-parse", "feature"]).trim(), first, "packed: {pack}");
+    }
+}
+
+#[test]
+fn what_stands_in_the_place_of_a_log_is_mended() {
+    let sandbox = sandbox(&single());
+    let logs = ".git/orchestrate/logs";
+    fs::create_dir_all(sandbox.path(&format!("{logs}/alpha-task-1.log"))).expect("a directory");
+    fs::create_dir_all(sandbox.path(&format!("{logs}/somebodys"))).expect("a directory");
+    mends(&sandbox, "workers", "fault", "alpha-task-1.log");
+    fs::remove_dir_all(sandbox.path(logs)).expect("removed");
+    sandbox.write(logs, "");
+    mends(&sandbox, "workers", "fault", "in the place of what workers write");
+}
+
+#[test]
+fn what_stands_above_all_fences_and_what_fences_nobody_is_mended() {
+    let sandbox = sandbox(&single());
+    sandbox.add_origin();
+    let _ = sandbox.git(&["push", "--quiet", "origin", "main:refs/planwright-fence/alpha"]);
+    mends(&sandbox, "fences", "fault", "stands where fences have to be");
+    let _ = sandbox.git(&["push", "--quiet", "origin", "main:refs/planwright-fence/alpha/1-2"]);
+    mends(&sandbox, "fences", "note", "it fences a range");
+}
+
+/// A worktree whose disk is away loses nothing by what is done about another one.
+#[test]
+fn what_a_killed_git_left_is_moved_and_no_other_registration_goes() {
+    let sandbox = sandbox(&single());
+    let _ = sandbox.git(&["worktree", "add", "--quiet", "--detach", "../away"]);
+    let away = sandbox.root().join("away");
+    let kept = sandbox.root().join("kept");
+    fs::rename(&away, &kept).expect("away");
+    fs::create_dir_all(sandbox.path(".git/worktrees/junk")).expect("a directory");
+    mends(&sandbox, "worktrees", "warning", "a killed git left it");
+    fs::rename(&kept, &away).expect("back");
+    let _ = sandbox.git_in(&away, &["status", "--porcelain"]);
 }
 
 #[test]

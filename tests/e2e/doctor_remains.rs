@@ -327,7 +327,7 @@ fn what_is_this_machines_is_excluded() {
 #[test]
 fn what_killed_processes_left_is_removed_where_it_is_nobodys() {
     let sandbox = sandbox(&single());
-    let staged = "specs/alpha/.orchestrate-Ab3dEf";
+    let staged = "specs/alpha/.orchestrate-partial-Ab3dEf";
     let staging = format!(".git/orchestrate/staging/{TOKEN}");
     let lock = format!("{LOCK}.new-{TOKEN}");
     let aside = ".git/orchestrate/migration/alpha.aside";

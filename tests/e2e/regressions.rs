@@ -414,11 +414,14 @@ fn without_a_place_for_logs_nothing_is_recorded() {
 }
 
 #[test]
-fn an_empty_registration_halts_until_it_is_pruned() {
+fn an_empty_registration_halts_until_it_is_moved_away() {
     let sandbox = sandbox(&single());
     fs::create_dir_all(sandbox.path(".git/worktrees/alpha-task-1")).expect("a directory");
     let before = sandbox.listing();
-    let _ = sandbox.orchestrate(&["alpha"]).exits(4).says("git worktree prune");
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(4)
+        .says("is what a killed git left");
     let changes = sandbox.changes_since(&before);
     assert!(
         changes
@@ -426,7 +429,9 @@ fn an_empty_registration_halts_until_it_is_pruned() {
             .all(|change| change.starts_with("+ .git/orchestrate/") || change == crate::worktrees::BULLET),
         "{changes:?}"
     );
-    let _ = sandbox.git(&["worktree", "prune"]);
+    let aside = "mv .git/worktrees/alpha-task-1 .git/alpha-task-1.aside";
+    let _ = sandbox.orchestrate(&["doctor"]).says(aside);
+    let _ = sandbox.shell(aside).exits(0);
     let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
     worked(&sandbox);
     assert_eq!(sandbox.starts(), ["alpha 1"]);

@@ -223,7 +223,7 @@ fn a_worktree_whose_directory_is_gone_halts() {
         exit 4
         --- out
         halted: .claude/worktrees/alpha-task-1 is registered as the unit's worktree but its directory is gone
-        hint: git worktree prune, if it was removed on purpose
+        hint: if it was removed on purpose: git worktree remove .claude/worktrees/alpha-task-1
         parked task 1 under Awaiting input
           when that is done: orchestrate unpark alpha 1
         nothing was committed, and nothing was dispatched; the next step goes on

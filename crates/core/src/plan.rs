@@ -338,7 +338,7 @@ fn reuse(ours: &RegisteredWorktree) -> Result<WorktreeAct, NoDispatch> {
                 "{} is registered as the unit's worktree but its directory is gone",
                 ours.place()
             ),
-            "git worktree prune, if it was removed on purpose",
+            &format!("if it was removed on purpose: git worktree remove {}", ours.place()),
         )),
         (Observed::Known(changes), _) if !changes.is_empty() => {
             let reason = HaltReason::UncommittedWork {

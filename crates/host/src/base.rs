@@ -10,6 +10,7 @@ use orchestrate_core::world::Fault;
 use crate::git::resolve;
 use crate::git_error;
 use crate::obstacle;
+use crate::shell;
 
 /// What names the base, read from outside the repository.
 pub(crate) struct BaseQuestion<'a> {
@@ -110,7 +111,8 @@ fn lost_branches(repository: &Repository, operation: &str) -> Option<Fault> {
     let head = repository.find_reference("HEAD").ok()?;
     let hint = match (last, head.symbolic_target().ok().flatten()) {
         (Some(commit), Some(branch)) => format!(
-            "the checkout was last at this commit: git update-ref {branch} {commit}; .git/logs/refs names the others"
+            "the checkout was last at this commit: git update-ref {} {commit}; .git/logs/refs names the others",
+            shell::word(branch)
         ),
         (_, _) => "fetch them, or copy the file from another clone".to_owned(),
     };

@@ -101,7 +101,8 @@ fn collect(
     for broken in loose_task_branches(repository, spec).filter(|name| !yielded.contains(name)) {
         if let Some((_, unit)) = task_branch(&broken) {
             let why = Why::new(format!("{broken} is there and names no commit")).with_hint(format!(
-                "write its commit into it, or give the branch up: rm .git/{broken}"
+                "write its commit into it, or give the branch up: {}",
+                obstacle::take_away(repository.commondir(), &broken)
             ));
             branches.unreadable.entry(unit.unit).or_insert(why);
         }

@@ -12,6 +12,7 @@ use orchestrate_core::world::Fault;
 
 use crate::layout::Layout;
 use crate::process::{Output, RunOptions, describe_end, run_bounded, run_foreground};
+use crate::shell;
 
 /// Long enough to name five files to the index.
 const ADD_TIMEOUT: Duration = Duration::from_secs(60);
@@ -30,24 +31,13 @@ pub fn bundle_paths(spec: &SpecId) -> Vec<String> {
 /// Returns the commands by which a person commits the bundle's five files, from any directory.
 #[must_use]
 pub fn by_hand(layout: &Layout, spec: &SpecId, message: &str) -> [String; 2] {
-    let git = format!("git -C {}", shell_word(layout.primary.as_str()));
+    let git = format!("git -C {}", shell::word(layout.primary.as_str()));
     let paths = bundle_paths(spec).join(" ");
-    let message = shell_word(message);
+    let message = shell::word(message);
     [
         format!("{git} add -- {paths}"),
         format!("{git} commit -m {message} -- {paths}"),
     ]
-}
-
-/// Returns the text as one word of a shell, for commands that a person is shown.
-#[must_use]
-pub fn shell_word(text: &str) -> String {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+@%".contains(character);
-    if !text.is_empty() && text.chars().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
 }
 
 /// Returns all that git says, on one line; its hints only where there is nothing else.
@@ -175,12 +165,5 @@ mod tests {
         assert_eq!(told("warning: x\n\nfatal: y\nz\n"), "warning: x; fatal: y z");
         assert_eq!(told("hint: Use -f\n"), "hint: Use -f");
         assert_eq!(told("\n"), "exit 1");
-    }
-
-    #[test]
-    fn a_word_stays_one_word_in_a_shell() {
-        assert_eq!(shell_word("/a/b-c"), "/a/b-c");
-        assert_eq!(shell_word("a b"), "'a b'");
-        assert_eq!(shell_word("it's"), "'it'\\''s'");
     }
 }

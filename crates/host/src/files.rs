@@ -18,7 +18,7 @@ use crate::layout::Layout;
 pub(crate) const LARGEST_FILE: u64 = 64 * 1024 * 1024;
 
 /// What the names of staged files begin with; six letters or digits follow.
-pub(crate) const STAGED: &str = ".orchestrate-";
+pub(crate) const STAGED: &str = ".orchestrate-partial-";
 /// How many there are.
 const STAGED_RANDOM: usize = 6;
 

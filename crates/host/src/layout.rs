@@ -92,7 +92,13 @@ impl Layout {
     /// Returns where the unit's worker writes what it prints.
     #[must_use]
     pub fn log(&self, name: &UnitName) -> Utf8PathBuf {
-        self.state().join("logs").join(format!("{}.log", name.worktree()))
+        self.logs().join(format!("{}.log", name.worktree()))
+    }
+
+    /// Returns the directory of what workers print.
+    #[must_use]
+    pub fn logs(&self) -> Utf8PathBuf {
+        self.state().join("logs")
     }
 
     /// Returns how a path is named for people and in a bundle: from the primary checkout on, so that it says nothing of

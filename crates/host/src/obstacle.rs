@@ -15,6 +15,7 @@ use orchestrate_core::identifier::{SpecId, Unit};
 use orchestrate_core::observed::Why;
 
 use crate::branches::task_branch;
+use crate::shell;
 
 /// What lies in the way of a bundle's task branches.
 #[derive(Default)]
@@ -65,7 +66,7 @@ pub(crate) fn beneath(reference: &str) -> Why {
     Why::new(format!(
         "the branch {short} stands in the way: its name lies beneath the task's branch"
     ))
-    .with_hint(format!("rename it: git branch -m {short} other-name"))
+    .with_hint(format!("rename it: git branch -m {} other-name", shell::word(short)))
 }
 
 /// Refuses what is no regular file in the place of one of git's files, by their names in its directory; what is not there
@@ -73,10 +74,19 @@ pub(crate) fn beneath(reference: &str) -> Why {
 pub(crate) fn refuse_special(directory: &Path, names: &[&str]) -> Result<(), Why> {
     for name in names {
         if let Some(kind) = look(directory, name)?.filter(|kind| !kind.is_dir() && !kind.is_file()) {
-            return Err(no_file(name, kind));
+            return Err(no_file(directory, name, kind));
         }
     }
     Ok(())
+}
+
+/// Returns what takes a file of git's away, as a person may run it in the primary checkout.
+pub(crate) fn take_away(directory: &Path, name: &str) -> String {
+    let place = match directory.file_name() {
+        Some(last) if last == ".git" => format!(".git/{name}"),
+        Some(_) | None => directory.join(name).display().to_string(),
+    };
+    format!("rm {}", shell::word(&place))
 }
 
 /// Refuses what lies where the directory of every task branch has to be.
@@ -85,7 +95,7 @@ fn above(repository: &Repository, branch: &str) -> Result<(), Why> {
     let reference = format!("refs/heads/{branch}");
     let kind = look(common, &reference)?;
     if let Some(kind) = kind.filter(|kind| !kind.is_dir() && !kind.is_file()) {
-        return Err(no_file(&reference, kind));
+        return Err(no_file(common, &reference, kind));
     }
     if repository.find_reference(&reference).is_ok() {
         return Err(Why::new(format!(
@@ -96,7 +106,7 @@ fn above(repository: &Repository, branch: &str) -> Result<(), Why> {
     for name in [reference.clone(), format!("logs/{reference}")] {
         if look(common, &name)?.is_some_and(|kind| !kind.is_dir()) {
             return Err(Why::new(format!("{name} stands in the way: it is no directory"))
-                .with_hint(format!("take it away: rm .git/{name}")));
+                .with_hint(format!("take it away: {}", take_away(common, &name))));
         }
     }
     Ok(())
@@ -111,7 +121,7 @@ fn in_place_of(repository: &Repository, name: &str) -> Result<Option<Why>, Why> 
     let Some(kind) = look(common, name)? else {
         return Ok(Some(
             Why::new(format!("{name} is a symbolic link that leads nowhere"))
-                .with_hint(format!("take it away: rm .git/{name}")),
+                .with_hint(format!("take it away: {}", take_away(common, name))),
         ));
     };
     if kind.is_file() {
@@ -130,15 +140,15 @@ fn in_place_of(repository: &Repository, name: &str) -> Result<Option<Why>, Why> 
         }
         return Ok(Some(
             Why::new(format!("{file} stands in the way: it lies beneath the task's branch"))
-                .with_hint(format!("take it away: rm .git/{file}")),
+                .with_hint(format!("take it away: {}", take_away(common, &file))),
         ));
     }
-    let why = no_file(name, kind);
+    let why = no_file(common, name, kind);
     let is_link = common.join(name).is_symlink();
     if is_link { Err(why) } else { Ok(Some(why)) }
 }
 
-fn no_file(name: &str, kind: FileType) -> Why {
+fn no_file(directory: &Path, name: &str, kind: FileType) -> Why {
     let kind = if kind.is_fifo() {
         "a named pipe"
     } else if kind.is_socket() {
@@ -146,7 +156,8 @@ fn no_file(name: &str, kind: FileType) -> Why {
     } else {
         "a device"
     };
-    Why::new(format!("{name} is {kind}, which git cannot read")).with_hint(format!("take it away: rm .git/{name}"))
+    Why::new(format!("{name} is {kind}, which git cannot read"))
+        .with_hint(format!("take it away: {}", take_away(directory, name)))
 }
 
 /// Returns the kind of what is at a path, links followed; nothing where nothing is.

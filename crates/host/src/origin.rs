@@ -245,16 +245,26 @@ pub fn fences(
     spec: Option<&SpecId>,
 ) -> Observed<BTreeMap<String, CommitId>> {
     let below = spec.map_or_else(|| fence::NAMESPACE.to_owned(), fence::prefix);
-    let found = match listing(repository, git, &[format!("{below}*")]) {
-        Observed::Known((_, found)) => found,
-        Observed::Absent(why) => return Observed::Absent(why),
-        Observed::Unknown(why) => return Observed::Unknown(why),
-    };
-    // A pattern of git's also matches further down in a name.
-    let fences = found
-        .into_iter()
-        .filter(|(reference, _)| reference.starts_with(&below) && fence::parts(reference).is_some());
-    Observed::Known(fences.collect())
+    fence_refs(repository, git, &below).map(|mut found| {
+        found.retain(|reference, _| reference.starts_with(&below) && fence::parts(reference).is_some());
+        found
+    })
+}
+
+/// Returns all refs at origin where fences are, those that are none and stand in the way of some included.
+pub fn fences_and_obstacles(repository: &Repository, git: Option<&Utf8Path>) -> Observed<BTreeMap<String, CommitId>> {
+    let above = fence::NAMESPACE.trim_end_matches('/');
+    fence_refs(repository, git, fence::NAMESPACE).map(|mut found| {
+        found.retain(|reference, _| reference.starts_with(fence::NAMESPACE) || reference == above);
+        found
+    })
+}
+
+/// Returns what is at origin below a name, and what has that very name. A pattern of git's also matches further down in
+/// the names of others.
+fn fence_refs(repository: &Repository, git: Option<&Utf8Path>, below: &str) -> Observed<BTreeMap<String, CommitId>> {
+    let patterns = [format!("{below}*"), below.trim_end_matches('/').to_owned()];
+    listing(repository, git, &patterns).map(|(_, found)| found.into_iter().collect())
 }
 
 type Refs = Vec<(String, CommitId)>;

@@ -101,6 +101,12 @@ fn stands(path: &Utf8Path) -> io::Result<bool> {
     }
 }
 
+/// Returns whether a directory of that name, where worktrees lie, is one that a tower was retiring.
+#[must_use]
+pub fn is_on_its_way(name: &str) -> bool {
+    name.starts_with(LEAVING) || name.starts_with(LEFT)
+}
+
 fn leaving(layout: &Layout, registration: &Registration) -> Utf8PathBuf {
     let name = registration.git_directory.file_name().unwrap_or_default();
     layout.worktrees().join(format!("{LEAVING}{name}"))

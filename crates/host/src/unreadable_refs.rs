@@ -22,6 +22,8 @@ pub struct UnreadableRef {
     pub cause: &'static str,
     /// It has a file of its own, which can be taken away; else it is one of `packed-refs`.
     pub is_loose: bool,
+    /// The newest commit of its log that is in this clone.
+    pub last: Option<Oid>,
 }
 
 /// No ref is longer.
@@ -46,8 +48,12 @@ pub fn look(repository: &Repository) -> Result<Vec<UnreadableRef>, Fault> {
                 is_loose: common.join(&name).is_file(),
                 name,
                 cause: "what it names is not in this clone",
+                last: None,
             });
         }
+    }
+    for broken in &mut found {
+        broken.last = last_of(&repository.git, &broken.name);
     }
     found.sort_by(|left, right| left.name.cmp(&right.name));
     Ok(found)
@@ -69,19 +75,39 @@ fn loose(common: &Utf8Path, directory: &str, found: &mut Vec<UnreadableRef>) -> 
         let name = format!("{directory}/{last}");
         if kind.is_dir() {
             loose(common, &name, found)?;
-        } else if kind.is_file()
-            && !last.ends_with(".lock")
-            && let Some(cause) = fault_of(&common.join(&name))
+        } else if !last.ends_with(".lock")
+            && let Some(cause) = fault_of(&common.join(&name), kind)
         {
-            let is_loose = true;
-            found.push(UnreadableRef { name, cause, is_loose });
+            found.push(UnreadableRef {
+                name,
+                cause,
+                is_loose: true,
+                last: None,
+            });
         }
     }
     Ok(())
 }
 
+/// Returns the newest commit of a ref's log that is here. A log that is no regular file is not opened.
+fn last_of(repository: &git2::Repository, name: &str) -> Option<Oid> {
+    let log = repository.commondir().join("logs").join(name);
+    fs::symlink_metadata(log).ok().filter(fs::Metadata::is_file)?;
+    let log = repository.reflog(name).ok()?;
+    let mut commits = log.iter().map(|entry| entry.id_new());
+    commits.find(|commit| repository.find_commit(*commit).is_ok())
+}
+
 /// Returns what is wrong with the file of a ref.
-fn fault_of(path: &Utf8Path) -> Option<&'static str> {
+fn fault_of(path: &Utf8Path, kind: fs::FileType) -> Option<&'static str> {
+    if kind.is_symlink() {
+        // The oldest way to have one ref stand for another.
+        let names_a_ref = path.read_link_utf8().is_ok_and(|target| target.starts_with("refs/"));
+        return (!names_a_ref).then_some("it is a symbolic link that leads to no ref");
+    }
+    if !kind.is_file() {
+        return Some("it is no regular file");
+    }
     let length = fs::metadata(path).ok()?.len();
     if length == 0 {
         return Some("it is empty");

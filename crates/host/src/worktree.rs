@@ -33,9 +33,9 @@ pub(crate) fn facts(repository: &Repository, name: &UnitName) -> Observed<Worktr
 fn unwritable(layout: &Layout, name: &UnitName) -> Option<Why> {
     let log = layout.log(name);
     let git_directory = layout.common.join("worktrees").join(name.worktree());
-    let directory = log.parent().unwrap_or(&log);
+    let logs = layout.logs();
     let places = [
-        (directory, "the directory of the workers' logs", true),
+        (logs.as_path(), "the directory of the workers' logs", true),
         (log.as_path(), "its worker's log", false),
         (&git_directory.join(PROMPT_FILE), "its worker's prompt", false),
     ];
@@ -101,7 +101,7 @@ fn look(repository: &Repository, name: &UnitName) -> Result<Observed<WorktreeFac
     }
     if has_leftover {
         let taken_name = layout.shown(&taken_name);
-        let by = format!("{taken_name} is what a killed git left (git worktree prune removes it)");
+        let by = format!("{taken_name} is what a killed git left");
         return Ok(Observed::Known(WorktreeFacts::Taken { by }));
     }
     links?;

@@ -28,9 +28,12 @@ use crate::window::{self, Order};
 /// How often a step decides anew when another tower was quicker.
 const DECISIONS: usize = 4;
 
-/// How many units a step sets aside because origin refuses their fences. Each costs a push, and an origin that refuses
-/// more than these refuses all of them.
+/// How many units a step at least sets aside because origin refuses their fences, however slow it is.
 const REFUSED_FENCES: usize = 16;
+
+/// For how many seconds a step goes on with more of them. Each costs a push, and an origin that refuses so many may well
+/// refuse all.
+const REFUSED_FENCES_SECONDS: i64 = 60;
 
 /// What a step is to come to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +53,7 @@ pub(crate) fn advance(
 ) -> Result<StepOutcome, NoDispatch> {
     let (mut asked, mut again) = (None, request.clone());
     let mut outcome = decide_and_dispatch(world, request, launcher, aim, told, &mut asked);
-    let mut decisions = 1;
+    let (mut decisions, began) = (1, world.now());
     while decisions < DECISIONS {
         match &outcome {
             Err(NoDispatch::Hold(HoldReason::Moved { .. } | HoldReason::Fenced { .. })) if aim == Aim::Dispatch => {
@@ -63,7 +66,9 @@ pub(crate) fn advance(
             }
             // What origin refuses is that unit's alone, like a worktree that is taken (law L12).
             Err(refused @ NoDispatch::Hold(HoldReason::FenceRefused { unit, .. }))
-                if !again.set_aside.contains_key(unit) && again.set_aside.len() < REFUSED_FENCES =>
+                if !again.set_aside.contains_key(unit)
+                    && (again.set_aside.len() < REFUSED_FENCES
+                        || world.now().seconds_since(began) < REFUSED_FENCES_SECONDS) =>
             {
                 again.set_aside.insert(unit.clone(), refused.clone());
             }

@@ -11,7 +11,7 @@ use orchestrate_core::identifier::{SpecId, TaskId, quoted};
 use orchestrate_core::place::BundleFile;
 use orchestrate_core::world::World;
 use orchestrate_host::authored::{Replaced, Replacement, replace_files};
-use orchestrate_host::commit::shell_word;
+use orchestrate_host::shell;
 use orchestrate_spec::anchor::content_anchor;
 use orchestrate_spec::park::{self as parking, ParkError};
 use orchestrate_spec::placement::{self, PlacementError};
@@ -149,7 +149,7 @@ fn git_from(directory: &Utf8Path, primary: &Utf8Path) -> String {
     {
         return "git".to_owned();
     }
-    format!("git -C {}", shell_word(primary.as_str()))
+    format!("git -C {}", shell::word(primary.as_str()))
 }
 
 /// Returns `tasks.md` with the act done, if the bundle reads before and after and its anchor stays.

@@ -37,10 +37,10 @@ fn found(layout: &Layout) -> Vec<String> {
 fn an_old_staged_file_that_nobody_has_open_is_litter() {
     let (_keep, layout) = layout();
     let places = [
-        ".git/orchestrate/dispatch/alpha/.orchestrate-111111",
-        ".git/planwright/orchestrate/alpha/markers/.orchestrate-zzzzzz",
-        "specs/alpha/.orchestrate/markers/.orchestrate-aaaaaa",
-        "specs/alpha/.orchestrate-Ab3dEf",
+        ".git/orchestrate/dispatch/alpha/.orchestrate-partial-111111",
+        ".git/planwright/orchestrate/alpha/markers/.orchestrate-partial-zzzzzz",
+        "specs/alpha/.orchestrate/markers/.orchestrate-partial-aaaaaa",
+        "specs/alpha/.orchestrate-partial-Ab3dEf",
     ];
     for place in places {
         write(&layout.primary.join(place), "");
@@ -64,8 +64,9 @@ fn other_names_and_links_are_nobodys_business() {
     let (_keep, layout) = layout();
     for name in [
         ".orchestrate-notes.md",
-        ".orchestrate-Ab3dE",
-        ".orchestrate-Ab3d.f",
+        ".orchestrate-backup",
+        ".orchestrate-partial-Ab3dE",
+        ".orchestrate-partial-Ab3d.f",
         "notes",
     ] {
         let path = layout.primary.join("specs/alpha").join(name);
@@ -75,7 +76,7 @@ fn other_names_and_links_are_nobodys_business() {
     let target = layout.primary.join("target");
     write(&target, "a person's");
     make_old(&target);
-    let link = layout.primary.join("specs/alpha/.orchestrate-Ab3dEf");
+    let link = layout.primary.join("specs/alpha/.orchestrate-partial-Ab3dEf");
     std::os::unix::fs::symlink(&target, link).expect("a link");
     assert_eq!(found(&layout), [""; 0]);
 }
@@ -124,8 +125,8 @@ fn what_lies_in_no_window_is_litter_and_what_may_be_at_work_is_not() {
         .join(format!("specs/alpha/.orchestrate.lock.old-{}", "e".repeat(32)));
     let aside = layout.state().join("migration/alpha.aside");
     write(&staging.join("HEAD"), "");
-    write(&staging.join(".orchestrate-Ab3dEf"), "");
-    write(&lock.join(".orchestrate-Ab3dEf"), "");
+    write(&staging.join(".orchestrate-partial-Ab3dEf"), "");
+    write(&lock.join(".orchestrate-partial-Ab3dEf"), "");
     write(&aside.join("before/tasks.md"), "");
     for path in [&staging, &lock, &aside] {
         make_old(path);

@@ -81,9 +81,10 @@ impl Output {
     #[must_use]
     pub fn message(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);
-        text.lines()
-            .rev()
-            .find(|line| !line.trim().is_empty())
+        // What git gives up for comes before what it says of it.
+        let fatal = text.lines().find(|line| line.starts_with("fatal: "));
+        fatal
+            .or_else(|| text.lines().rev().find(|line| !line.trim().is_empty()))
             .map_or_else(|| super::describe_end(self.status), |line| printable(line.trim()))
     }
 }

@@ -3,10 +3,11 @@
 use orchestrate_core::identifier::SpecId;
 use orchestrate_core::plan::HaltReason;
 use orchestrate_core::words::count;
+use orchestrate_host::shell::word;
 use orchestrate_host::specs::{self, ChildKind};
 use orchestrate_tower::preflight::read_bundle;
 
-use super::finding::{Finding, Looked, Mend, Weight, word};
+use super::finding::{Finding, Looked, Mend, Weight};
 use super::surroundings::{Ground, Surroundings};
 
 pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {

@@ -1,8 +1,9 @@
 //! The cache: what stands in it and is no use. It may be deleted at any time.
 
 use orchestrate_host::cache;
+use orchestrate_host::shell::word;
 
-use super::finding::{Finding, Looked, Mend, Weight, word};
+use super::finding::{Finding, Looked, Mend, Weight};
 use super::repair::Repair;
 use super::surroundings::Surroundings;
 

@@ -13,9 +13,10 @@ use orchestrate_core::record::fence::{Fence, OriginFence, OwnFences, owner, part
 use orchestrate_core::words::count;
 use orchestrate_core::world::World;
 use orchestrate_host::origin;
+use orchestrate_host::shell::word;
 use orchestrate_tower::gather;
 
-use super::finding::{Finding, Looked, Mend, Weight, word};
+use super::finding::{Finding, Looked, Mend, Weight};
 use super::surroundings::{Ground, Surroundings};
 
 type Intents = BTreeMap<TaskId, Observed<OwnFences>>;
@@ -30,7 +31,7 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
         let why = if is_off { "dispatch_fence is off" } else { "offline" };
         return Looked::new(format!("origin was not asked: {why}"), findings);
     }
-    match origin::fences(ground.world.repository(), ground.world.git(), None) {
+    match origin::fences_and_obstacles(ground.world.repository(), ground.world.git()) {
         Observed::Known(fences) => {
             let at = format!("{} at origin", count(fences.len(), "fence"));
             findings.extend(of_listing(&ground, &fences));
@@ -77,13 +78,22 @@ fn unreadable_intents(ground: &Ground<'_>) -> Vec<Finding> {
 fn of_listing(ground: &Ground<'_>, fences: &BTreeMap<String, CommitId>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for reference in fences.keys() {
-        let Some((spec, unit)) = parts(reference) else { continue };
-        if Unit::parse(unit).is_err() {
+        let remove = format!("git push origin {}", word(&format!(":{reference}")));
+        let Some((spec, unit)) = parts(reference) else {
+            let problem = "its name stands where fences have to be, so origin takes none beneath it";
+            let mend = Mend::provided("if nobody knows it", remove);
+            findings.push(Finding::new(Weight::Fault, reference, problem, mend));
+            continue;
+        };
+        let Ok(of) = Unit::parse(unit) else {
             let problem = "its name says no unit, so nobody collects it";
-            let mend = Mend::provided(
-                "if nobody knows it",
-                format!("git push origin {}", word(&format!(":{reference}"))),
-            );
+            let mend = Mend::provided("if nobody knows it", remove);
+            findings.push(Finding::new(Weight::Note, reference, problem, mend));
+            continue;
+        };
+        if of.tasks().count() > 1 {
+            let problem = "it fences a range, and towers fence each task: it keeps nobody from them";
+            let mend = Mend::provided("if nobody works on it", remove);
             findings.push(Finding::new(Weight::Note, reference, problem, mend));
         } else if !ground.specs.contains(&spec) {
             let problem = format!("this checkout has no bundle specs/{spec}");

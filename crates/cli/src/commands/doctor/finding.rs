@@ -63,7 +63,7 @@ impl Mend {
     /// Returns what a hint of the product says: its command, where it ends with one.
     pub(super) fn of_hint(hint: &str) -> Self {
         let is_command = |text: &str| {
-            ["git ", "rm ", "orchestrate ", "gh "]
+            ["git ", "rm ", "mv ", "orchestrate ", "gh "]
                 .iter()
                 .any(|word| text.starts_with(word))
         };
@@ -164,16 +164,6 @@ impl Looked {
     }
 }
 
-/// Returns a word as a shell reads it back.
-pub(super) fn word(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:=@%,".contains(&byte);
-    if !text.is_empty() && text.bytes().all(is_plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r#"'"'"'"#))
-    }
-}
-
 /// Returns several words joined for people, each once.
 pub(super) fn listed(words: impl IntoIterator<Item = String>) -> String {
     let all: BTreeSet<String> = words.into_iter().collect();
@@ -204,13 +194,5 @@ mod tests {
             assert_eq!(Mend::of_hint(other).text(), other);
         }
         assert_eq!(Mend::of_hint("take it away: rm x").text(), "take it away: rm x");
-    }
-
-    #[test]
-    fn words_are_quoted_where_a_shell_would_split_them() {
-        assert_eq!(word("specs/alpha"), "specs/alpha");
-        assert_eq!(word("a b"), "'a b'");
-        assert_eq!(word("it's"), r#"'it'"'"'s'"#);
-        assert_eq!(word(""), "''");
     }
 }

@@ -3,8 +3,9 @@
 use orchestrate_core::observed::Observed;
 use orchestrate_core::words::count;
 use orchestrate_host::litter::{self, Kind};
+use orchestrate_host::shell::word;
 
-use super::finding::{Finding, Looked, Mend, Weight, word};
+use super::finding::{Finding, Looked, Mend, Weight};
 use super::repair::Repair;
 use super::surroundings::Surroundings;
 

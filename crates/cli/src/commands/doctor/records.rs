@@ -4,9 +4,10 @@ use orchestrate_core::evidence::UnitRecords;
 use orchestrate_core::identifier::{SpecId, Unit};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::words::count;
+use orchestrate_host::shell::word;
 use orchestrate_tower::gather;
 
-use super::finding::{Finding, Looked, Mend, Weight, word};
+use super::finding::{Finding, Looked, Mend, Weight};
 use super::surroundings::{Ground, Surroundings};
 
 /// Where the records of each bundle lie, below our own directory.

@@ -3,6 +3,7 @@
 use orchestrate_core::identifier::SpecId;
 use orchestrate_core::observed::Why;
 use orchestrate_host::git_setup;
+use orchestrate_host::shell::word;
 use orchestrate_host::unreadable_refs::{self, UnreadableRef};
 
 use super::finding::{Finding, Looked, Mend, Weight};
@@ -70,17 +71,30 @@ fn refs(ground: &Ground<'_>) -> Vec<Finding> {
         Err(fault) => return vec![Finding::unseen(".git/refs", &fault)],
     };
     let finding = |reference: UnreadableRef| {
-        let UnreadableRef { name, cause, is_loose } = reference;
+        let UnreadableRef {
+            name,
+            cause,
+            is_loose,
+            last,
+        } = reference;
         let problem = format!("git cannot read this ref, and fetches nothing while it is there: {cause}");
-        let mend = if !is_loose {
-            Mend::command(format!("git update-ref -d {name}"))
-        } else if name.starts_with("refs/remotes/") {
-            Mend::command(format!("rm .git/{name}"))
-        } else {
-            Mend::provided(
-                &format!("when it is lost; the last line of .git/logs/{name} tells what it named"),
-                format!("rm .git/{name}"),
-            )
+        let file = word(&ground.layout().shown(&ground.layout().common.join(&name)));
+        let is_remote = name.starts_with("refs/remotes/");
+        let mend = match (last.filter(|_| !is_remote), is_loose) {
+            (Some(commit), true) => Mend::provided(
+                "goes back to the newest commit of its log that is here",
+                format!("rm {file} && git update-ref {} {commit}", word(&name)),
+            ),
+            (Some(commit), false) => Mend::provided(
+                "goes back to the newest commit of its log that is here",
+                format!("git update-ref {} {commit}", word(&name)),
+            ),
+            (None, true) if is_remote => Mend::command(format!("rm {file}")),
+            (None, true) => Mend::provided("if nothing of it is wanted", format!("rm {file}")),
+            (None, false) => Mend::provided(
+                "if nothing of it is wanted",
+                format!("git update-ref -d {}", word(&name)),
+            ),
         };
         Finding::new(Weight::Fault, name, problem, mend)
     };

@@ -5,8 +5,9 @@ use orchestrate_config::Layer;
 use orchestrate_config::doctrine::comparison::{self, Comparison};
 use orchestrate_config::doctrine::{self, DocumentName, DocumentReading, DocumentSource};
 use orchestrate_host::overlay;
+use orchestrate_host::shell::word;
 
-use super::finding::{Finding, Looked, Mend, Weight, word};
+use super::finding::{Finding, Looked, Mend, Weight};
 use super::surroundings::Surroundings;
 
 /// No overlay has more documents; what lies beyond is named and not read.

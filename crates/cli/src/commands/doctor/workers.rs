@@ -1,12 +1,14 @@
 //! Workers: held leases, leases that cannot be read, and processes in worktrees whose lease nobody holds.
 
+use camino::Utf8Path;
 use orchestrate_core::evidence::Lease;
 use orchestrate_core::observed::Observed;
 use orchestrate_core::words::count;
 use orchestrate_host::repository::Registration;
+use orchestrate_host::shell::word;
 use orchestrate_host::{identity, lease};
 
-use super::finding::{Finding, Looked, Mend, Weight, word};
+use super::finding::{Finding, Looked, Mend, Weight};
 use super::surroundings::{Ground, Surroundings};
 
 pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
@@ -36,12 +38,45 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
         }
     }
     findings.extend(occupied(&ground, &unheld));
+    findings.extend(in_place_of_logs(&ground));
     let at = if held.is_empty() {
         count(0, "worker")
     } else {
         held.join("; ")
     };
     Looked::new(at, findings)
+}
+
+/// What is no file where workers write: a unit whose log cannot be written is not dispatched.
+fn in_place_of_logs(ground: &Ground<'_>) -> Vec<Finding> {
+    let directory = ground.layout().logs();
+    let in_the_way = |path: &Utf8Path| {
+        let place = ground.layout().shown(path);
+        let mend = Mend::command(format!("mv {} {}", word(&place), word(&format!("{place}.aside"))));
+        Finding::new(
+            Weight::Fault,
+            place,
+            "it stands in the place of what workers write",
+            mend,
+        )
+    };
+    match directory.symlink_metadata() {
+        Ok(found) if !found.is_dir() => return vec![in_the_way(&directory)],
+        Ok(_) => {}
+        // Nothing has been written yet.
+        Err(_) => return Vec::new(),
+    }
+    let Ok(entries) = directory.read_dir_utf8() else {
+        return Vec::new();
+    };
+    let is_log = |name: &str| Utf8Path::new(name).extension() == Some("log");
+    let entries = entries.filter_map(Result::ok);
+    let mut found: Vec<Finding> = entries
+        .filter(|entry| is_log(entry.file_name()) && entry.file_type().is_ok_and(|kind| !kind.is_file()))
+        .map(|entry| in_the_way(entry.path()))
+        .collect();
+    found.sort_by(|left, right| left.place.cmp(&right.place));
+    found
 }
 
 /// A process in a worktree that no worker holds: the unit is held until it ends, and nobody may know of it.

@@ -7,9 +7,11 @@ use orchestrate_core::process::Liveness;
 use orchestrate_core::words::count;
 use orchestrate_core::world::{WorktreeFacts, World};
 use orchestrate_host::repository::Registration;
+use orchestrate_host::retire;
+use orchestrate_host::shell::word;
 use orchestrate_tower::gather;
 
-use super::finding::{Finding, Looked, Mend, Weight, word};
+use super::finding::{Finding, Looked, Mend, Weight};
 use super::surroundings::{Ground, Surroundings};
 
 /// So many directories are looked at.
@@ -42,12 +44,13 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
     for left in leftovers {
         let problem = "a killed git left it; a unit of that name cannot get a worktree";
         let place = ground.layout().shown(&left);
-        findings.push(Finding::new(
-            Weight::Warning,
-            place,
-            problem,
-            Mend::command("git worktree prune"),
-        ));
+        // Not by `git worktree prune`: it takes away each registration whose directory is away, as on another disk.
+        let aside = ground
+            .layout()
+            .common
+            .join(format!("{}.aside", left.file_name().unwrap_or_default()));
+        let command = format!("mv {} {}", word(&place), word(&ground.layout().shown(&aside)));
+        findings.push(Finding::new(Weight::Warning, place, problem, Mend::command(command)));
     }
     findings.extend(unregistered(&ground, &registrations));
     Looked::new(count(number, "worktree"), findings)
@@ -88,12 +91,8 @@ fn of_registration(ground: &Ground<'_>, registration: &Registration, name: Optio
                 path.as_str()
             };
             let command = format!("git -C {} switch --detach", word(directory));
-            Some(Finding::new(
-                Weight::Warning,
-                path.clone(),
-                problem,
-                Mend::command(command),
-            ))
+            let mend = Mend::provided("if nobody works there", command);
+            Some(Finding::new(Weight::Warning, path.clone(), problem, mend))
         }
         Observed::Known(WorktreeFacts::Ours(_)) if is_without_spec(&registration.path, name) => {
             let problem = "planwright made it: its name says no bundle, so that another bundle's task of that number \
@@ -137,7 +136,8 @@ fn missing(ground: &Ground<'_>, registration: &Registration, place: &str) -> Opt
         return None;
     }
     let problem = "it is registered, and its directory is gone";
-    let mend = Mend::provided("if it was removed on purpose", "git worktree prune");
+    let command = format!("git worktree remove {}", word(registration.path.as_str()));
+    let mend = Mend::provided("if it was removed on purpose", command);
     Some(Finding::new(Weight::Warning, place, problem, mend))
 }
 
@@ -186,7 +186,8 @@ fn unregistered(ground: &Ground<'_>, registrations: &[Registration]) -> Vec<Find
         let is_registered = registrations
             .iter()
             .any(|one| one.path == path || one.git_directory.file_name() == path.file_name());
-        if is_registered || is_empty(path) {
+        // What is between its place and the bin is the next step's.
+        if is_registered || is_empty(path) || retire::is_on_its_way(entry.file_name()) {
             continue;
         }
         let is_of_a_unit = |spec: &SpecId| UnitName::from_worktree(spec, entry.file_name()).is_some();
