@@ -100,7 +100,8 @@ fn a_directory_as_a_marker_holds_and_is_never_removed() {
     check!(sandbox, sandbox.orchestrate(&["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"]), @r"
         exit 2
         --- err
-        error: cannot remove specs/alpha/.orchestrate/markers/1: Is a directory (os error 21)
+        error: cannot remove specs/alpha/.orchestrate/markers/1: it is a directory
+        hint: move it away: mv specs/alpha/.orchestrate/markers/1 specs/alpha/.orchestrate/markers/1.aside
         ");
     // Clearing takes the lock, whose kernel file stays.
     let changes = sandbox.changes_since(&before);

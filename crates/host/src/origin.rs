@@ -278,6 +278,12 @@ fn listing(repository: &Repository, git: Option<&Utf8Path>, patterns: &[String])
     };
     let mut arguments = vec!["ls-remote", "--", place.as_str()];
     arguments.extend(patterns.iter().map(String::as_str));
+    // An address may hold a password.
+    let shows = if place == "origin" {
+        "git ls-remote origin shows whether it answers"
+    } else {
+        "git ls-remote \"$(git remote get-url --push origin)\" shows whether it answers"
+    };
     let why = match run(repository, git, &arguments, ANSWER_TIMEOUT) {
         Ok(output) if output.success() => {
             let found = refs(&output.stdout);
@@ -286,9 +292,7 @@ fn listing(repository: &Repository, git: Option<&Utf8Path>, patterns: &[String])
         Ok(output) => output.message(),
         Err(fault) => fault.to_string(),
     };
-    Observed::Unknown(
-        Why::new(format!("origin cannot be asked: {why}")).with_hint("git ls-remote origin shows whether it answers"),
-    )
+    Observed::Unknown(Why::new(format!("origin cannot be asked: {why}")).with_hint(shows))
 }
 
 /// Returns where fences are pushed to, in git's words, so that they are asked for where they lie: `origin`, or the

@@ -102,7 +102,15 @@ pub fn clear(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(
     places.extend(markers(spec, &given_up.into_iter().collect::<Vec<_>>()));
     let mut first_fault = None;
     for place in places {
-        if let Err(fault) = world.remove(&place) {
+        let removed = match world.read(&place) {
+            // Whatever is in it is no claim, and may be somebody's.
+            Reading::Directory { .. } => Err(Fault::new(format!("cannot remove {place}"), "it is a directory")
+                .with_hint(format!("move it away: mv {place} {place}.aside"))),
+            Reading::Absent | Reading::File { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
+                world.remove(&place)
+            }
+        };
+        if let Err(fault) = removed {
             first_fault.get_or_insert(fault);
         }
     }

@@ -24,7 +24,9 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
             let mend = if one.is_file {
                 Mend::Fix(Repair::Discard(one))
             } else {
-                Mend::command(format!("rm -r {}", word(&place)))
+                let name = format!("{}.aside", one.path.file_name().unwrap_or_default());
+                let aside = ground.layout().shown(&ground.layout().state().join(name));
+                Mend::command(format!("mv {} {}", word(&place), word(&aside)))
             };
             Finding::new(Weight::Note, place, problem, mend)
         })
