@@ -164,7 +164,8 @@ impl<'a> Person<'a> {
         Ok(stuck)
     }
 
-    /// Does what a person alone can know: which towers are gone for good, and what has landed without saying so.
+    /// Does what a person alone can know: which towers are gone for good, here and elsewhere, and what has landed without
+    /// saying so.
     fn answer(&mut self, seen: &[Vec<Task>], known: &BTreeSet<String>) -> Result<()> {
         let mut done = BTreeSet::new();
         for (place, tasks) in self.scene.hosts.iter().zip(seen) {
@@ -179,6 +180,10 @@ impl<'a> Person<'a> {
                     self.clear_strand(place, &task.id, reference)?;
                 } else if task.wants_branch_judged() && done.insert(task.id.clone()) {
                     self.landings.remove_empty_branch(&task.id)?;
+                } else if task.is_held_by_a_bare_marker() {
+                    // Every process has ended, so its peer has too. Without a person the marker's age would tell.
+                    let clear = ["orchestrate-marker", "clear", &format!("specs/{SPEC}"), &task.id];
+                    run(place, &task.id, &clear)?;
                 }
             }
         }

@@ -26,6 +26,11 @@ impl Task {
         self.detail.contains(NAMELESS).then_some(reference)
     }
 
+    /// Returns whether a marker alone holds the task, which nobody but time or a person takes away.
+    pub(super) fn is_held_by_a_bare_marker(&self) -> bool {
+        self.detail.contains("dispatched by a tower that keeps no record here")
+    }
+
     /// Returns whether the person is told that a branch is work that has landed, or nothing.
     pub(super) fn wants_branch_judged(&self) -> bool {
         let hint = self.hint.as_deref().unwrap_or_default();
@@ -129,6 +134,18 @@ mod tests {
         let nameless = task("a tower that does not say which it is (its fence leads to abc) has fenced it");
         assert_eq!(nameless.strand(), Some("refs/f/x/1"));
         assert_eq!(task("a tower on h (pid 7, since then) has fenced it").strand(), None);
+    }
+
+    #[test]
+    fn a_marker_without_a_record_is_a_bare_one() {
+        let task = |detail: &str| Task {
+            id: "1".to_owned(),
+            state: "dispatched".to_owned(),
+            detail: detail.to_owned(),
+            hint: None,
+        };
+        assert!(task("dispatched by a tower that keeps no record here").is_held_by_a_bare_marker());
+        assert!(!task("dispatched, its worker has not started yet").is_held_by_a_bare_marker());
     }
 
     #[test]
