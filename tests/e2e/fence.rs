@@ -246,6 +246,38 @@ fn a_fence_that_is_refused_sets_its_own_unit_aside() {
     sandbox.wait_for_worker("alpha", "1");
 }
 
+/// Each would wait for the other's unit to make place, and nobody would ever begin. (Torture, seed 101, round 217.)
+/// Verifies REQ-D2.1.
+#[test]
+fn two_clones_that_were_killed_behind_their_fences_do_not_wait_for_each_other() {
+    let Some(program) = failpoint_binary() else {
+        return skipped("kills at named points (ORCHESTRATE_FAILPOINT_BINARY is not set)");
+    };
+    let (sandbox, clone) = two_clones(&program);
+    let settings = |cap: u32| {
+        let local = ".claude/planwright.local.yml";
+        sandbox.configure(&format!("max_parallel_units: {cap}\n"));
+        std::fs::copy(sandbox.path(local), clone.join(local)).expect("the same settings");
+    };
+    settings(2);
+    let killed = [("ORCHESTRATE_FAILPOINT", "push-fences.after")];
+    for place in [&sandbox.repository(), &clone] {
+        let _ = sandbox.orchestrate_with(place, &["alpha"], &killed).exits(137);
+    }
+    assert_eq!(fences(&sandbox), [FENCE, "refs/planwright-fence/alpha/3"]);
+    settings(1);
+    for (place, own) in [(&clone, "3"), (&sandbox.repository(), "1")] {
+        let _ = sandbox
+            .orchestrate_in(place, &["alpha"])
+            .exits(0)
+            .says(&format!("dispatched alpha task {own}"));
+    }
+    // What is not fenced here still waits for its place.
+    let _ = sandbox
+        .orchestrate_in(&clone, &["alpha", "--detailed-exitcode"])
+        .exits(12);
+}
+
 /// However many fences origin refuses, no step begins with the same ones again and never comes to the unit after them.
 /// Verifies REQ-D2.1.
 #[test]

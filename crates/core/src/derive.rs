@@ -14,8 +14,8 @@ use crate::evidence::Evidence;
 use crate::graph::{Parking, TaskGraph};
 use crate::identifier::{CommitId, TaskId};
 pub use crate::row::Row;
-use crate::row::answer;
-pub use crate::row::{is_merged_head, merged_pull_request_of, pull_request_of};
+pub use crate::row::{FenceOf, is_merged_head, merged_pull_request_of, pull_request_of};
+use crate::row::{answer, fence_of};
 use crate::time::Timestamp;
 
 /// One task's state and how it was reached.
@@ -33,6 +33,8 @@ pub struct TaskReport {
     pub parked: Option<Parking>,
     /// When what decided came to be, where that is known.
     pub at: Option<Timestamp>,
+    /// Whose its fence at origin is, where there is one.
+    pub fence: Option<FenceOf>,
 }
 
 impl TaskReport {
@@ -77,6 +79,25 @@ impl SpecState {
             TaskState::Landed { .. } | TaskState::Ready | TaskState::Blocked { .. } => false,
         };
         self.tasks.values().filter(counts).count()
+    }
+
+    /// Returns how many of these nothing but another clone's fence speaks of.
+    #[must_use]
+    pub fn fenced_elsewhere(&self) -> usize {
+        let is_unread = |(row, answer): &(Row, Answer)| *row != Row::Fence && matches!(answer, Answer::Unknown(_));
+        let is_of_another = |report: &&TaskReport| {
+            matches!(report.state, TaskState::Unknown(_))
+                && report.fence == Some(FenceOf::AnotherClone)
+                && !report.rows.iter().any(is_unread)
+        };
+        self.tasks.values().filter(is_of_another).count()
+    }
+
+    /// Returns whether this clone has fenced the task already.
+    #[must_use]
+    pub fn is_fenced_here(&self, task: &TaskId) -> bool {
+        let report = self.tasks.get(task);
+        report.is_some_and(|report| report.fence == Some(FenceOf::ThisClone))
     }
 }
 
@@ -134,6 +155,7 @@ pub fn derive(graph: &TaskGraph, evidence: &Evidence) -> SpecState {
                 worker_still_running,
                 parked,
                 at,
+                fence: fence_of(&task.id, evidence),
             },
         ))
     });

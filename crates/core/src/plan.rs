@@ -161,18 +161,27 @@ pub fn intend(
     }
     let unit = choice.unit();
     let occupied = state.occupied();
-    if u32::try_from(occupied + unit.size()).is_ok_and(|needed| needed <= cap) {
-        Ok(Intent {
-            name: name(unit),
-            choice,
-        })
-    } else {
-        Err(NoDispatch::Idle(IdleReason::AtCap {
-            occupied,
-            cap,
-            next: unit,
-        }))
+    let fits = |occupied: usize, unit: &Unit| u32::try_from(occupied + unit.size()).is_ok_and(|needed| needed <= cap);
+    if fits(occupied, &unit) {
+        let name = name(unit);
+        return Ok(Intent { name, choice });
     }
+    // What this clone has fenced already has its place. Two clones whose towers were killed behind their fences would
+    // else wait for each other for ever.
+    let mut others = set_aside.clone();
+    let not_fenced_here = |task: &&TaskId| !state.is_fenced_here(task);
+    others.extend(state.tasks.keys().filter(not_fenced_here).cloned().map(Unit::single));
+    if let Some(choice) = select_beside(graph, state, declarations, &others)
+        && fits(occupied - state.fenced_elsewhere(), &choice.unit())
+    {
+        let name = name(choice.unit());
+        return Ok(Intent { name, choice });
+    }
+    Err(NoDispatch::Idle(IdleReason::AtCap {
+        occupied,
+        cap,
+        next: unit,
+    }))
 }
 
 fn nothing_ready(graph: &TaskGraph, state: &SpecState) -> NoDispatch {

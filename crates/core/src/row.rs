@@ -12,6 +12,8 @@ mod trailer;
 use crate::answer::Answer;
 use crate::evidence::Evidence;
 use crate::identifier::TaskId;
+pub use fence::FenceOf;
+pub(crate) use fence::fence_of;
 pub use pull_request::{is_merged_head, merged_pull_request_of, pull_request_of};
 
 /// The rows of the table, in the order in which they decide.

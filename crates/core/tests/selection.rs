@@ -22,6 +22,7 @@ fn report(state: TaskState, parked: Option<Parking>) -> TaskReport {
         worker_still_running: false,
         parked,
         at: None,
+        fence: None,
     }
 }
 
@@ -406,6 +407,50 @@ fn a_pair_takes_two_places_under_the_cap() {
         "it waits for the second place"
     );
     assert_eq!(taken(&busy, 3), Ok("1-2".to_owned()));
+}
+
+/// A unit that this clone has fenced has its place already; what another clone has fenced takes one from the rest.
+#[test]
+fn what_is_fenced_here_does_not_wait_for_what_is_fenced_elsewhere() {
+    use orchestrate_core::derive::{Answer, FenceOf, Row};
+    use orchestrate_core::observed::Why;
+    let situation = Situation {
+        efforts: vec![1, 9, 1],
+        edges: BTreeSet::new(),
+        parked: BTreeMap::new(),
+        landed: BTreeSet::new(),
+        running: BTreeSet::new(),
+    };
+    let graph = situation.graph();
+    let spec = SpecId::parse("alpha").expect("a spec");
+    let taken = |own: Option<usize>, is_read: bool| {
+        let mut state = situation.state();
+        let elsewhere = state.tasks.get_mut(&id(1)).expect("a task");
+        elsewhere.state = TaskState::Unknown(Why::new("somebody has fenced it"));
+        elsewhere.fence = Some(FenceOf::AnotherClone);
+        if !is_read {
+            let unread = Answer::Unknown(Why::new("the marker cannot be read"));
+            elsewhere.rows.push((Row::Claim, unread));
+        }
+        if let Some(own) = own {
+            state.tasks.get_mut(&id(own)).expect("a task").fence = Some(FenceOf::ThisClone);
+        }
+        let selection = Selection {
+            graph: &graph,
+            state: &state,
+            declarations: &Declarations::default(),
+            cap: 1,
+        };
+        let name = |unit| UnitName {
+            spec: spec.clone(),
+            unit,
+        };
+        let intent = intend(name, &selection, &BTreeSet::new());
+        intent.ok().map(|intent| intent.name.unit.to_string())
+    };
+    assert_eq!(taken(None, true), None, "the heaviest waits");
+    assert_eq!(taken(Some(3), true), Some("3".to_owned()), "although 2 comes first");
+    assert_eq!(taken(Some(3), false), None, "more than a fence may hold the other");
 }
 
 /// What a flag says comes before what a key says.

@@ -13,6 +13,28 @@ use crate::identifier::{SpecId, TaskId};
 use crate::observed::{Observed, Why};
 use crate::record::fence::{owner, reference};
 
+/// Whose a fence at origin is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FenceOf {
+    /// This clone's own, by what it wrote down before it pushed.
+    ThisClone,
+    /// Another clone's.
+    AnotherClone,
+}
+
+/// Returns whose the fence of a task is; nothing where there is none, or where that cannot be told.
+pub(crate) fn fence_of(task: &TaskId, evidence: &Evidence) -> Option<FenceOf> {
+    let (Observed::Known(origin), Observed::Known(own)) = (&evidence.origin, &evidence.own_fences) else {
+        return None;
+    };
+    let fence = origin.fences.get(task)?;
+    match own.get(task) {
+        Some(Observed::Known(own)) if own.owns(&fence.commit) => Some(FenceOf::ThisClone),
+        Some(Observed::Known(_) | Observed::Absent(_)) | None => Some(FenceOf::AnotherClone),
+        Some(Observed::Unknown(_)) => None,
+    }
+}
+
 pub(super) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
     let origin = match &evidence.origin {
         Observed::Known(origin) => origin,

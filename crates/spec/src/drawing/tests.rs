@@ -378,6 +378,7 @@ fn marks_are_in_the_words_of_status() {
                 worker_still_running: false,
                 parked: parked.clone(),
                 at: None,
+                fence: None,
             };
             (id(&number.to_string()), report)
         };
