@@ -1,8 +1,9 @@
 //! The person of a round: merges what workers left, and does what `status` or a step says is a person's to do.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::time::Duration;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
@@ -26,6 +27,8 @@ pub(super) struct Person<'a> {
     random: Random,
     landings: Landings<'a>,
     weather: Weather,
+    /// Locks of git that were in the way, each with when it was made: one that still is belongs to a git that was killed.
+    locks: BTreeSet<(PathBuf, SystemTime)>,
     /// What went wrong and is no stuck unit.
     pub(super) faults: Vec<String>,
 }
@@ -37,6 +40,7 @@ impl<'a> Person<'a> {
             landings: Landings::new(scene)?,
             random,
             weather: Weather::Clear,
+            locks: BTreeSet::new(),
             faults: Vec::new(),
         })
     }
@@ -294,7 +298,14 @@ impl<'a> Person<'a> {
         };
         if self.random.percent(50) {
             git(&["add", "--all"])?;
-            git(&["commit", "--quiet", "-m", "wip: what the worker left"])?;
+            let commit = ["commit", "--quiet", "-m", "wip: what the worker left"];
+            let output = place.run_git(Some(worktree), &commit)?;
+            if let Some(lock) = lock_in_the_way(&output.stderr) {
+                return self.remove_old_lock(lock);
+            }
+            if output.end != End::Exit(0) {
+                return Err(failed(&format!("git commit in {name}"), &output));
+            }
             place.journal.add(&Event::Committed {
                 unit: unit.clone(),
                 commit: place.git(&["rev-parse", &Place::branch(&unit)])?,
@@ -313,6 +324,29 @@ impl<'a> Person<'a> {
         git(&["reset", "--quiet", "--hard"])?;
         helped(place, &unit, "moved away what the worker left".to_owned())
     }
+}
+
+impl Person<'_> {
+    /// Removes a lock that was there before, as git says; a new one may be of a git that is at work.
+    fn remove_old_lock(&mut self, lock: &Path) -> Result<()> {
+        let what = || format!("cannot remove {}", lock.display());
+        let made = match std::fs::metadata(lock).and_then(|metadata| metadata.modified()) {
+            Ok(made) => made,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error).context(what),
+        };
+        if self.locks.insert((lock.to_owned(), made)) {
+            return Ok(());
+        }
+        std::fs::remove_file(lock).context(what)
+    }
+}
+
+/// Returns the file that git says another git has left, or has.
+fn lock_in_the_way(said: &str) -> Option<&Path> {
+    let (_, rest) = said.split_once("Unable to create '")?;
+    let (lock, rest) = rest.split_once('\'')?;
+    rest.starts_with(": File exists").then(|| Path::new(lock))
 }
 
 fn status(place: &Place) -> Result<Vec<Task>> {
@@ -362,4 +396,17 @@ fn helped(place: &Place, unit: &str, act: String) -> Result<()> {
 
 fn failed(what: &str, output: &Output) -> Failure {
     Failure::new(format!("{what} failed ({:?}): {}", output.end, output.stderr.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_in_the_way_is_read_from_what_git_says() {
+        let said =
+            "fatal: cannot lock ref 'HEAD': Unable to create '/r/.git/refs/heads/x.lock': File exists.\n\nAnother git";
+        assert_eq!(lock_in_the_way(said), Some(Path::new("/r/.git/refs/heads/x.lock")));
+        assert_eq!(lock_in_the_way("Unable to create '/r/x.lock': Permission denied"), None);
+    }
 }
