@@ -204,12 +204,17 @@ fn standing(world: &RealWorld, spec: Option<&SpecId>, printer: &mut Printer) -> 
 }
 
 fn open(checkout: &Utf8Path, environment: &Environment) -> Result<RealWorld, Failure> {
-    if !checkout.is_absolute() || !checkout.is_dir() {
-        let message = format!("{VERB}: --checkout is not the absolute path of a directory");
-        return Err(Failure::usage(message));
-    }
+    check_checkout(checkout)?;
     RealWorld::open(checkout, environment.world_settings())
         .map_err(|fault| Failure::from(fault).with_exit(super::FAIL_CLOSED))
+}
+
+fn check_checkout(checkout: &Utf8Path) -> Result<(), Failure> {
+    if checkout.is_absolute() && checkout.is_dir() {
+        return Ok(());
+    }
+    let message = format!("{VERB}: --checkout is not the absolute path of a directory");
+    Err(Failure::usage(message))
 }
 
 fn spec_of(text: &str) -> Result<SpecId, Failure> {

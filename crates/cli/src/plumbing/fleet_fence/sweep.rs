@@ -15,7 +15,8 @@ use orchestrate_tower::gather::own_fences;
 use orchestrate_tower::preflight::read_bundle;
 use orchestrate_tower::step::survey;
 
-use super::{COLLECTED, Fences, VERB, open, remove_one, spec_of, standing};
+use super::super::FAIL_CLOSED;
+use super::{COLLECTED, Fences, VERB, check_checkout, remove_one, spec_of, standing};
 use crate::arguments::{FencePlace, FenceSweeper};
 use crate::environment::Environment;
 use crate::failure::Failure;
@@ -73,28 +74,29 @@ pub(super) fn run(
     printer: &mut Printer,
 ) -> Result<u8, Failure> {
     let spec = spec_of(&at.spec)?;
-    let mut world = open(&at.checkout, environment)?;
-    let fences = match standing(&world, Some(&spec), printer) {
+    check_checkout(&at.checkout)?;
+    let mut session =
+        Session::open(environment, &at.checkout, printer).map_err(|failure| failure.with_exit(FAIL_CLOSED))?;
+    let fences = match standing(&session.world, Some(&spec), printer) {
         Ok(fences) => fences,
         Err(exit) => return Ok(exit),
     };
-    let before = sightings(&world, &spec, printer);
+    let before = sightings(&session.world, &spec, printer);
     let mut seen = before.clone();
     seen.retain(|reference| fences.contains_key(reference));
     let mut strands = 0_usize;
     if !fences.is_empty() {
-        let session = Session::open(environment, &at.checkout, printer).map_err(|failure| failure.with_exit(2))?;
         let sweep = Sweep {
             evidence: Evidence::gather(&session, &spec),
             session: &session,
             spec: &spec,
             terms,
-            now: world.now(),
+            now: session.world.now(),
         };
-        strands = sweep.tell_all(&fences, &mut seen, &world, printer);
+        strands = sweep.tell_all(&fences, &mut seen, printer);
     }
     if seen != before
-        && let Err(fault) = keep(&mut world, &spec, &seen)
+        && let Err(fault) = keep(&mut session.world, &spec, &seen)
     {
         printer.talk(&format!("{VERB}: {fault}"));
     }
@@ -138,7 +140,7 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     /// Tells of every fence, and returns how many are strands.
-    fn tell_all(&self, fences: &Fences, seen: &mut Sightings, world: &RealWorld, printer: &mut Printer) -> usize {
+    fn tell_all(&self, fences: &Fences, seen: &mut Sightings, printer: &mut Printer) -> usize {
         let mut strands = 0;
         for (reference, commit) in fences {
             let Some(unit) = parts(reference).and_then(|(_, rest)| Unit::parse(rest).ok()) else {
@@ -151,7 +153,7 @@ impl Sweep<'_> {
             }
             let (owner, liveness) = match self.evidence.judge(self.session, self.spec, (reference, &unit)) {
                 Verdict::Landed => {
-                    let removed = remove_one(world, reference, commit);
+                    let removed = remove_one(&self.session.world, reference, commit);
                     if removed.is_ok() {
                         seen.forget(reference);
                     }
