@@ -249,12 +249,16 @@ fn a_tower_killed_inside_the_window_blocks_nobody() {
     // Origin takes a push only when somebody writes into the pipe: who fences its unit waits there, inside the window.
     sandbox.add_origin();
     let origin = sandbox.root().join("origin.git");
-    let (pipe, hook) = (origin.join("pipe"), origin.join("hooks/pre-receive"));
-    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
-    let kind = rustix::fs::FileType::Fifo;
-    rustix::fs::mknodat(rustix::fs::CWD, pipe.as_std_path(), kind, mode, 0).expect("a pipe");
+    let (reached, pipe) = (origin.join("reached"), origin.join("pipe"));
+    for fifo in [&reached, &pipe] {
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        let kind = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, fifo.as_std_path(), kind, mode, 0).expect("a pipe");
+    }
+    let hook = origin.join("hooks/pre-receive");
     fs::create_dir_all(origin.join("hooks")).expect("a directory");
-    fs::write(&hook, format!("#!/bin/sh\ncat '{pipe}' >/dev/null\n")).expect("the hook is written");
+    let script = format!("#!/bin/sh\necho >'{reached}'\ncat '{pipe}' >/dev/null\n");
+    fs::write(&hook, script).expect("the hook is written");
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).expect("the hook may be run");
     let tower = await_lock(&sandbox, || sandbox.start(&["alpha"]));
     assert!(sandbox.path(LOCK).join("owner").is_file(), "the window is open");
@@ -269,6 +273,8 @@ fn a_tower_killed_inside_the_window_blocks_nobody() {
         "nobody but its owner releases it"
     );
 
+    // A tower that is killed before it pushes sends nothing that could arrive late.
+    let _ = fs::read(&reached).expect("the push has come to origin");
     tower.kill();
     fs::remove_file(&hook).expect("the hook is removed");
     // What the dead tower had sent arrives late.
