@@ -152,7 +152,7 @@ fn version_1_sections(tasks: &str) -> String {
 }
 
 /// Replaces the hash in a brief by the one of the content that is there.
-fn sign(sandbox: &Sandbox, name: &str) {
+pub(crate) fn sign(sandbox: &Sandbox, name: &str) {
     let directory = format!("specs/{name}");
     let anchor = sandbox
         .orchestrate(&["plumbing", "spec-anchor", &directory])

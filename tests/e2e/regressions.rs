@@ -373,10 +373,10 @@ fn what_stands_in_the_place_of_a_workers_files_concerns_its_unit_alone() {
             .says(&format!(
                 "task 1 is set aside: cannot tell its worktree: {log} stands in the place of its worker's log"
             ))
-            .says(&format!("move it away: mv {log} {log}.old"))
+            .says(&format!("move it away: mv {log} {log}.aside"))
             .says("dispatched alpha task 3");
         sandbox.wait_for_worker("alpha", "3");
-        let _ = sandbox.shell(&format!("mv {log} {log}.old")).exits(0);
+        let _ = sandbox.shell(&format!("mv {log} {log}.aside")).exits(0);
         let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
         sandbox.wait_for_worker("alpha", "1");
     }
@@ -409,7 +409,7 @@ fn without_a_place_for_logs_nothing_is_recorded() {
         .exits(0)
         .says("held: ")
         .says("the directory of the workers' logs")
-        .says("mv .git/orchestrate/logs .git/orchestrate/logs.old");
+        .says("mv .git/orchestrate/logs .git/orchestrate/logs.aside");
     assert!(!sandbox.path(".git/orchestrate/dispatch").exists());
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 
 use orchestrate_e2e::sandbox::Sandbox;
+use orchestrate_e2e::surroundings::{failpoint_binary, skipped};
 
 use crate::{alpha, check, sandbox, single};
 
@@ -233,6 +234,47 @@ fn a_worktree_whose_directory_is_gone_halts() {
     let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
     sandbox.wait_for_worker("alpha", "1");
+}
+
+/// What a killed checkout left starts too early once the spec has been signed anew. Git takes it for a locked worktree
+/// in which everything was changed, and what the hint says removes it all the same.
+///
+/// Verifies REQ-D1.8.
+#[test]
+fn a_checkout_that_was_cut_short_and_starts_too_early_is_removed_as_the_hint_says() {
+    let Some(binary) = failpoint_binary() else {
+        return skipped("kills at named points (ORCHESTRATE_FAILPOINT_BINARY is not set)");
+    };
+    for (point, unlock, force) in [
+        ("checkout.half", true, "--force "),
+        ("checkout.indexed", true, ""),
+        ("checkout.after", false, ""),
+    ] {
+        let sandbox = Sandbox::with(&binary, &single());
+        let _ = sandbox.orchestrate_with(&sandbox.repository(), &["alpha"], &[("ORCHESTRATE_FAILPOINT", point)]);
+        assert_eq!(sandbox.starts(), [""; 0], "{point}");
+        let design = sandbox.read("specs/alpha/design.md");
+        sandbox.write("specs/alpha/design.md", &format!("{design}\nOne more thought.\n"));
+        crate::records::sign(&sandbox, "alpha");
+        let _ = sandbox.commit_all("docs: the spec is signed anew");
+        let unlock = if unlock {
+            format!("git worktree unlock {PLACE} && ")
+        } else {
+            String::new()
+        };
+        let command = format!("{unlock}git worktree remove {force}{PLACE} && git branch -d {BRANCH}");
+        let output = sandbox.orchestrate(&["alpha"]).exits(4);
+        let said = output.says(&format!("if nothing in it is needed: {command}\n"));
+        assert!(
+            said.text().contains("the spec there is not the signed one"),
+            "{point}: {said}"
+        );
+        let _ = sandbox.shell(&command).exits(0);
+        let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
+        let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+        sandbox.wait_for_worker("alpha", "1");
+        assert_eq!(sandbox.starts(), ["alpha 1"], "{point}");
+    }
 }
 
 /// Verifies REQ-D1.8.

@@ -163,6 +163,10 @@ impl Sandbox {
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
             ("GIT_CONFIG_SYSTEM", "/dev/null"),
             ("GIT_CONFIG_NOSYSTEM", "1"),
+            // Git would tidy up behind its commits, while a test lists what is there.
+            ("GIT_CONFIG_COUNT", "1"),
+            ("GIT_CONFIG_KEY_0", "maintenance.auto"),
+            ("GIT_CONFIG_VALUE_0", "false"),
             ("GIT_AUTHOR_NAME", "Test Person"),
             ("GIT_AUTHOR_EMAIL", "person@test.invalid"),
             ("GIT_COMMITTER_NAME", "Test Person"),

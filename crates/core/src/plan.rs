@@ -347,7 +347,7 @@ fn reuse(ours: &RegisteredWorktree) -> Result<WorktreeAct, NoDispatch> {
                 "{} is registered as the unit's worktree but its directory is gone",
                 ours.place()
             ),
-            &format!("if it was removed on purpose: git worktree remove {}", ours.place()),
+            &format!("if it was removed on purpose: {}", ours.removal()),
         )),
         (Observed::Known(changes), _) if !changes.is_empty() => {
             let reason = HaltReason::UncommittedWork {

@@ -6,6 +6,7 @@
 //! effect did not happen, nor that a crash left nothing: it looks again.
 
 use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -93,7 +94,7 @@ pub enum WorktreeDirectory {
 pub struct RegisteredWorktree {
     /// Its path, for people and for the worker.
     pub path: String,
-    /// Whether git considers it locked; ours are, until the checkout is complete.
+    /// Whether our own lock is on it, which goes when the checkout is complete. A person's lock is not told here.
     pub locked: bool,
     /// Whether its checkout was ever completed (it has an index).
     pub complete: bool,
@@ -112,6 +113,20 @@ impl RegisteredWorktree {
             .rfind(".claude/worktrees/")
             .and_then(|at| self.path.get(at..))
             .unwrap_or(&self.path)
+    }
+
+    /// Returns the commands with which a person removes it. A checkout that was cut short looks to git like one in which
+    /// everything was changed, under a lock.
+    #[must_use]
+    pub fn removal(&self) -> String {
+        let place = self.place();
+        let force = if self.complete { "" } else { "--force " };
+        let remove = format!("git worktree remove {force}{place}");
+        if self.locked {
+            format!("git worktree unlock {place} && {remove}")
+        } else {
+            remove
+        }
     }
 }
 
@@ -235,6 +250,8 @@ pub trait World {
     fn read(&self, place: &Place) -> Reading;
     /// Returns the names in a directory; absent when there is none.
     fn list(&self, place: &Place) -> Observed<Vec<String>>;
+    /// Returns the command with which a person moves what stands at a place to a free name beside it.
+    fn command_aside(&self, place: &Place) -> String;
 
     /// Returns the base, by the order of architecture §6.
     ///

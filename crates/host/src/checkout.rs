@@ -15,7 +15,7 @@ use crate::failpoint::reach;
 use crate::files::disk_fault;
 use crate::process::{Output, RunOptions, run_bounded};
 use crate::repository::Repository;
-use crate::worktree::{LOCK_REASON, make_directory};
+use crate::worktree::make_directory;
 
 /// What helps when git cannot check out.
 const CHECKOUT_HINT: &str = "free some space, or mend what git says; the next step goes on from here";
@@ -55,11 +55,7 @@ pub(crate) fn checkout(repository: &Repository, git: &Utf8Path, name: &UnitName)
             .map_err(|error| disk_fault(operation.clone(), &error))?;
         reach("checkout.indexed");
     }
-    if registration
-        .locked
-        .as_deref()
-        .is_some_and(|reason| reason.starts_with(LOCK_REASON))
-    {
+    if registration.is_locked_by_us() {
         match fs::remove_file(registration.git_directory.join("locked")) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(disk_fault(operation, &error)),
             Ok(()) | Err(_) => {}

@@ -3,6 +3,7 @@
 //! Moves bytes and asks questions; what the answers mean is decided in `orchestrate-core`. Owns the layout of the
 //! tower's files on disk.
 
+pub mod aside;
 pub mod authored;
 mod base;
 mod branches;

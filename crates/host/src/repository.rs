@@ -41,8 +41,14 @@ impl Registration {
     /// Returns whether our checkout of the worktree was not completed.
     #[must_use]
     pub fn is_unfinished(&self) -> bool {
+        self.is_locked_by_us() && !self.has_index
+    }
+
+    /// Returns whether a checkout of ours keeps it locked; a lock with another reason is a person's.
+    #[must_use]
+    pub fn is_locked_by_us(&self) -> bool {
         let is_ours = |reason: &String| reason.starts_with(LOCK_REASON);
-        self.locked.as_ref().is_some_and(is_ours) && !self.has_index
+        self.locked.as_ref().is_some_and(is_ours)
     }
 }
 

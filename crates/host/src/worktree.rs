@@ -11,6 +11,7 @@ use orchestrate_core::identifier::{Nonce, UnitName};
 use orchestrate_core::observed::{Observed, Why};
 use orchestrate_core::world::{Fault, Race, RegisteredWorktree, WorktreeDirectory, WorktreeFacts};
 
+use crate::aside;
 use crate::failpoint::reach;
 use crate::files::{create_directory_at, disk_fault, refuse_links, rename_no_replace, replace_shared, sync_directory};
 use crate::git;
@@ -43,10 +44,9 @@ fn unwritable(layout: &Layout, name: &UnitName) -> Option<Why> {
         // What cannot be looked at is not there, or git says more about it.
         let kind = fs::symlink_metadata(path).ok()?.file_type();
         let fits = if is_directory { kind.is_dir() } else { kind.is_file() };
-        let path = layout.shown(path);
         (!fits).then(|| {
-            Why::new(format!("{path} stands in the place of {what}"))
-                .with_hint(format!("move it away: mv {path} {path}.old"))
+            Why::new(format!("{} stands in the place of {what}", layout.shown(path)))
+                .with_hint(format!("move it away: {}", aside::command(layout, path)))
         })
     })
 }
@@ -160,7 +160,7 @@ fn registered(registration: &Registration) -> Result<RegisteredWorktree, Fault> 
     };
     Ok(RegisteredWorktree {
         path: path.to_string(),
-        locked: registration.locked.is_some(),
+        locked: registration.is_locked_by_us(),
         complete: registration.has_index,
         directory,
         changes,

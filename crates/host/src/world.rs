@@ -19,6 +19,7 @@ use orchestrate_core::world::{
     Branches, Checkout, Fault, Pushed, Race, Reading, Retirement, Spawned, WorktreeFacts, World,
 };
 
+use crate::aside;
 use crate::base::{self, BaseQuestion};
 use crate::failpoint::reach;
 use crate::fetch::{self, FetchState, FetchedClone};
@@ -170,6 +171,11 @@ impl World for RealWorld {
 
     fn list(&self, place: &Place) -> Observed<Vec<String>> {
         files::list(&self.repository.layout, place)
+    }
+
+    fn command_aside(&self, place: &Place) -> String {
+        let layout = &self.repository.layout;
+        aside::command(layout, &layout.path(place))
     }
 
     fn base(&self, configured: Option<&BaseName>) -> Result<Base, Fault> {

@@ -105,7 +105,7 @@ pub fn clear(world: &mut dyn World, spec: &SpecId, tasks: &[TaskId]) -> Result<(
         let removed = match world.read(&place) {
             // Whatever is in it is no claim, and may be somebody's.
             Reading::Directory { .. } => Err(Fault::new(format!("cannot remove {place}"), "it is a directory")
-                .with_hint(format!("move it away: mv {place} {place}.aside"))),
+                .with_hint(format!("move it away: {}", world.command_aside(&place)))),
             Reading::Absent | Reading::File { .. } | Reading::Symlink | Reading::Special | Reading::Unreadable(_) => {
                 world.remove(&place)
             }

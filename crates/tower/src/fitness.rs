@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use orchestrate_core::derive::{SpecState, TaskState, derive};
-use orchestrate_core::evidence::{AtOrigin, Base, BranchFacts, BranchSide, Evidence};
+use orchestrate_core::evidence::{AtOrigin, BranchFacts, BranchSide, Evidence};
 use orchestrate_core::graph::TaskGraph;
 use orchestrate_core::identifier::{CommitId, Unit, UnitName};
 use orchestrate_core::observed::Observed;
@@ -133,15 +133,8 @@ fn is_still_ready(world: &dyn World, situation: &Situation<'_>, unit: &Unit) -> 
 }
 
 fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<Fit, NoDispatch> {
-    let Situation {
-        graph,
-        state,
-        evidence,
-        signed,
-        ..
-    } = situation;
-    let name = &intent.name;
-    let base = &evidence.base;
+    let Situation { evidence, signed, .. } = situation;
+    let (name, base) = (&intent.name, &evidence.base);
     // It is looked at again behind the record, and would stop the dispatch there (law L2).
     if let Observed::Unknown(why) = launch_record(world, name) {
         let tasks: Vec<String> = name.unit.tasks().map(ToString::to_string).collect();
@@ -164,9 +157,9 @@ fn fit(world: &dyn World, situation: &Situation<'_>, intent: &Intent) -> Result<
     };
     neighbours::stand_aside(world, situation, name)?;
     let (start, branch) = plan::start(branches, base, &facts)?;
-    dependencies_are_in(world, graph, state, intent, &start, base)?;
+    let older = |what: &str| NoDispatch::Halt(vec![outdated_worktree(name, &facts, &start, what)]);
+    dependencies_are_in(world, situation, name, &start, &older)?;
     if start != *base.gated() {
-        let older = |what: &str| NoDispatch::Halt(vec![outdated_worktree(name, &start, what)]);
         if holds_undone_work(branches) {
             return Err(older("it holds the work that was reverted"));
         }
@@ -215,14 +208,13 @@ fn worktree(world: &dyn World, name: &UnitName) -> Result<(WorktreeFacts, Worktr
 /// Holds the step when a landed dependency is not in what the branch would start from: the worker would miss it.
 fn dependencies_are_in(
     world: &dyn World,
-    graph: &TaskGraph,
-    state: &SpecState,
-    intent: &Intent,
+    situation: &Situation<'_>,
+    name: &UnitName,
     start: &CommitId,
-    base: &Base,
+    older: &dyn Fn(&str) -> NoDispatch,
 ) -> Result<(), NoDispatch> {
-    let landed = state.landed();
-    let tasks = intent.name.unit.tasks().filter_map(|task| graph.task(task));
+    let (base, landed) = (&situation.evidence.base, situation.state.landed());
+    let tasks = name.unit.tasks().filter_map(|task| situation.graph.task(task));
     for dependency in tasks.flat_map(|task| &task.dependencies) {
         let Some(commit) = landed.get(dependency) else {
             return Err(NoDispatch::moved(format!("dependency {dependency} has not landed")));
@@ -230,8 +222,7 @@ fn dependencies_are_in(
         match world.contains(start, commit) {
             Observed::Known(true) => {}
             Observed::Known(false) if start != base.gated() => {
-                let lacks = format!("it lacks the landed dependency {dependency}");
-                return Err(NoDispatch::Halt(vec![outdated_worktree(&intent.name, start, &lacks)]));
+                return Err(older(&format!("it lacks the landed dependency {dependency}")));
             }
             Observed::Known(false) => {
                 return Err(NoDispatch::Hold(HoldReason::DependencyNotInBase {
@@ -250,16 +241,20 @@ fn dependencies_are_in(
 
 /// A worktree of an earlier attempt, without work of its own, that starts too early to be used. A person removes it:
 /// the tower retires worktrees of landed units alone (law L5).
-fn outdated_worktree(name: &UnitName, start: &CommitId, what: &str) -> HaltReason {
+fn outdated_worktree(name: &UnitName, facts: &WorktreeFacts, start: &CommitId, what: &str) -> HaltReason {
+    let branch = format!("git branch -d {}", name.branch());
+    let removal = match facts {
+        WorktreeFacts::Ours(ours) => format!("{} && {branch}", ours.removal()),
+        WorktreeFacts::Free
+        | WorktreeFacts::BranchElsewhere { .. }
+        | WorktreeFacts::Strayed { .. }
+        | WorktreeFacts::Taken { .. } => branch,
+    };
     HaltReason::WorktreeTaken {
         by: format!(
             "the unit's worktree of an earlier attempt is at {}: {what}",
             start.short()
         ),
-        remedy: format!(
-            "if nothing in it is needed: git worktree remove .claude/worktrees/{} && git branch -d {}",
-            name.worktree(),
-            name.branch()
-        ),
+        remedy: format!("if nothing in it is needed: {removal}"),
     }
 }

@@ -225,7 +225,7 @@ fn own_fence(world: &dyn World, place: &Place) -> Observed<FenceIntent> {
             Observed::Absent(Why::new(format!("{place} is of another clone")))
         }
         Observed::Unknown(why) => {
-            let hint = format!("if no tower of this clone is at work: mv {place} {place}.aside");
+            let hint = format!("if no tower of this clone is at work: {}", world.command_aside(place));
             Observed::Unknown(why.with_hint(hint))
         }
         Observed::Known(_) | Observed::Absent(_) => intent,

@@ -72,6 +72,10 @@ impl World for SimulatedWorld<'_> {
         reading
     }
 
+    fn command_aside(&self, place: &Place) -> String {
+        format!("mv {place} {place}.aside")
+    }
+
     fn list(&self, place: &Place) -> Observed<Vec<String>> {
         let names = self.observe(Query::List(place.clone()), |universe, host| {
             universe.true_list(host, place)

@@ -47,21 +47,21 @@ pub(super) const ALLOWED: &[Allowed] = &[
         reason: "what is removed got its name after it was known to hold nothing of its own (decision 71)",
     },
     Allowed {
-        rule: "L5",
-        path: "crates/tower/src/fitness.rs",
-        text: "if nothing in it is needed: git worktree remove",
-        reason: "a remedy that is shown to a person, who decides; the product never runs it",
+        rule: "L1",
+        path: "crates/core/src/world.rs",
+        text: "\"--force \"",
+        reason: "of a remedy that is shown to a person, about a checkout of ours that was cut short; nothing is pushed",
     },
     Allowed {
         rule: "L5",
-        path: "crates/core/src/plan.rs",
-        text: "if it was removed on purpose: git worktree remove",
+        path: "crates/core/src/world.rs",
+        text: "git worktree remove {force}{place}",
         reason: "a remedy that is shown to a person, who decides; the product never runs it",
     },
     Allowed {
         rule: "L5",
         path: "crates/cli/src/commands/doctor/worktrees.rs",
-        text: "let command = format!(\"git worktree remove",
+        text: "let command = format!(\"{unlock}git worktree remove",
         reason: "shown behind \"if it was removed on purpose\"; the product never runs it",
     },
 ];

@@ -92,8 +92,8 @@ impl<'a> Person<'a> {
                         .land(place, &task.id, &mut self.random, &mut self.faults)?;
                 }
             } else if task.state == "parked" && self.random.percent(helps) {
-                if task.wants_worktree_removed() {
-                    self.remove_worktree(place, &task.id)?;
+                if let Some(commands) = task.removal() {
+                    self.remove_worktree(place, &task.id, &commands)?;
                 }
                 unpark(place, &task.id)?;
             } else if let Some(command) = task.command()
@@ -251,21 +251,17 @@ impl<'a> Person<'a> {
     }
 
     /// Removes the worktree of an earlier attempt that nobody needs, and its branch, as the hint says.
-    fn remove_worktree(&mut self, place: &Place, unit: &str) -> Result<()> {
+    fn remove_worktree(&mut self, place: &Place, unit: &str, commands: &[Vec<&str>]) -> Result<()> {
         if self.scene.shared.is_some() && self.weather == Weather::Clear {
             // Git takes a branch for unmerged while main of the clone is older than its start.
             self.landings.pull(place)?;
         }
-        let worktree = format!(".claude/worktrees/{SPEC}-task-{unit}");
-        for arguments in [
-            &["worktree", "remove", &worktree][..],
-            &["branch", "-d", &Place::branch(unit)],
-        ] {
+        for arguments in commands {
             if place.run_git(None, arguments)?.end != End::Exit(0) {
                 return Ok(());
             }
         }
-        helped(place, unit, format!("removed {worktree}"))
+        helped(place, unit, "removed the worktree of an earlier attempt".to_owned())
     }
 
     /// Does what a halted step says is to be done.

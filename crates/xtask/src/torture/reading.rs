@@ -37,9 +37,14 @@ impl Task {
         hint.contains("if its work never landed")
     }
 
-    /// Returns whether the person is told that a worktree of an earlier attempt is in the way.
-    pub(super) fn wants_worktree_removed(&self) -> bool {
-        self.detail.contains("if nothing in it is needed: git worktree remove ")
+    /// Returns what the person is told to run where a worktree of an earlier attempt is in the way: the arguments of
+    /// each call of git.
+    pub(super) fn removal(&self) -> Option<Vec<Vec<&str>>> {
+        let (_, said) = self.detail.split_once("if nothing in it is needed: ")?;
+        let commands = said.split(';').next()?.split(" && ");
+        commands
+            .map(|command| Some(command.strip_prefix("git ")?.split_whitespace().collect()))
+            .collect()
     }
 
     /// Returns the words of our plumbing command that the hint names.
@@ -134,6 +139,25 @@ mod tests {
         let nameless = task("a tower that does not say which it is (its fence leads to abc) has fenced it");
         assert_eq!(nameless.strand(), Some("refs/f/x/1"));
         assert_eq!(task("a tower on h (pid 7, since then) has fenced it").strand(), None);
+    }
+
+    #[test]
+    fn the_removal_of_a_worktree_is_run_as_it_is_said() {
+        let task = |detail: &str| Task {
+            id: "1".to_owned(),
+            state: "parked".to_owned(),
+            detail: detail.to_owned(),
+            hint: None,
+        };
+        let said = "halted: it is at abc; if nothing in it is needed: git worktree unlock w && git worktree remove --force w && \
+                    git branch -d b; then orchestrate unpark a 1";
+        let commands = [
+            vec!["worktree", "unlock", "w"],
+            vec!["worktree", "remove", "--force", "w"],
+            vec!["branch", "-d", "b"],
+        ];
+        assert_eq!(task(said).removal().as_deref(), Some(&commands[..]));
+        assert_eq!(task("halted: it holds uncommitted work").removal(), None);
     }
 
     #[test]

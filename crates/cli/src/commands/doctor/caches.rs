@@ -1,7 +1,6 @@
 //! The cache: what stands in it and is no use. It may be deleted at any time.
 
-use orchestrate_host::cache;
-use orchestrate_host::shell::word;
+use orchestrate_host::{aside, cache};
 
 use super::finding::{Finding, Looked, Mend, Weight};
 use super::repair::Repair;
@@ -24,9 +23,8 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
             let mend = if one.is_file {
                 Mend::Fix(Repair::Discard(one))
             } else {
-                let name = format!("{}.aside", one.path.file_name().unwrap_or_default());
-                let aside = ground.layout().shown(&ground.layout().state().join(name));
-                Mend::command(format!("mv {} {}", word(&place), word(&aside)))
+                let layout = ground.layout();
+                Mend::command(aside::command_into(layout, &one.path, &layout.state()))
             };
             Finding::new(Weight::Note, place, problem, mend)
         })

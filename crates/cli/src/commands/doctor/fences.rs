@@ -8,6 +8,7 @@ use orchestrate_config::FencePolicy;
 use orchestrate_core::evidence::{Base, Origin};
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit};
 use orchestrate_core::observed::Observed;
+use orchestrate_core::place::Place;
 use orchestrate_core::process::Liveness;
 use orchestrate_core::record::fence::{Fence, OriginFence, OwnFences, owner, parts};
 use orchestrate_core::words::count;
@@ -55,18 +56,16 @@ fn unreadable_intents(ground: &Ground<'_>) -> Vec<Finding> {
             Observed::Known(intents) => intents,
             Observed::Absent(_) => continue,
             Observed::Unknown(why) => {
-                let path = format!(".git/orchestrate/intent/{spec}");
-                let mend = Mend::provided(
-                    "if no tower of this clone is at work",
-                    format!("mv {path} {path}.aside"),
-                );
-                findings.push(Finding::new(Weight::Fault, path, why.reason, mend));
+                let directory = Place::IntentDirectory(spec.clone());
+                let command = ground.world.command_aside(&directory);
+                let mend = Mend::provided("if no tower of this clone is at work", command);
+                findings.push(Finding::new(Weight::Fault, ground.shown(&directory), why.reason, mend));
                 continue;
             }
         };
         for (task, intent) in read {
             if let Observed::Unknown(why) = intent {
-                let place = format!(".git/orchestrate/intent/{spec}/{task}");
+                let place = ground.shown(&Place::Intent(spec.clone(), task));
                 let mend = Mend::of_hint(why.hint.as_deref().unwrap_or("look at it and move it away"));
                 findings.push(Finding::new(Weight::Fault, place, why.reason, mend));
             }
@@ -147,10 +146,10 @@ fn of_bundle(ground: &Ground<'_>, spec: &SpecId, base: &Base) -> Vec<Finding> {
         let is_left = !origin.fences.contains_key(task) && !situation.has_record(task) && !situation.has_landed(task);
         let is_wanted = matches!(intent, Observed::Known(own) if own.current().is_some());
         if is_wanted && is_left {
-            let place = format!(".git/orchestrate/intent/{spec}/{task}");
+            let place = ground.shown(&Place::Intent(spec.clone(), task.clone()));
             let problem = "this clone was about to fence the unit, and origin has no such fence; the next step that takes \
                            the unit uses it";
-            let mend = Mend::provided("if no tower of this clone is at work", format!("rm {place}"));
+            let mend = Mend::provided("if no tower of this clone is at work", format!("rm {}", word(&place)));
             findings.push(Finding::new(Weight::Note, place, problem, mend));
         }
     }

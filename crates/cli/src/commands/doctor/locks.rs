@@ -2,9 +2,11 @@
 
 use orchestrate_core::identifier::SpecId;
 use orchestrate_core::observed::Observed;
+use orchestrate_core::place::Place;
 use orchestrate_core::process::Liveness;
 use orchestrate_core::record::lock_owner::LockKind;
 use orchestrate_core::words::count;
+use orchestrate_core::world::World;
 use orchestrate_tower::lock::{Standing, Taken, inspect};
 
 use super::finding::{Finding, Looked, Mend, Weight};
@@ -36,16 +38,16 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
 }
 
 fn place(spec: &SpecId) -> String {
-    format!("specs/{spec}/.orchestrate.lock")
+    Place::Lock(spec.clone()).to_string()
 }
 
 fn strange(ground: &Ground<'_>, spec: &SpecId, what: &str) -> Finding {
     let place = place(spec);
-    let is_link = ground.layout().primary.join(&place).is_symlink();
-    let command = if is_link {
+    let lock = Place::Lock(spec.clone());
+    let command = if ground.layout().path(&lock).is_symlink() {
         format!("rm {place}")
     } else {
-        format!("mv {place} {place}.aside")
+        ground.world.command_aside(&lock)
     };
     let problem = format!("{what}: no tower can take the lock");
     Finding::new(

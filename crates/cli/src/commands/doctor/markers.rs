@@ -80,7 +80,7 @@ fn of_marker(
     let is_future = newest.is_some_and(|at| now.seconds_since(at) < -stale);
     if let Some(why) = unreadable.or_else(|| is_future.then(|| "it lies in the future".to_owned())) {
         let mend = match directory_of_marker(ground, spec, task) {
-            Some(path) => Mend::provided("if nobody works on it", format!("mv {path} {path}.aside")),
+            Some(directory) => Mend::provided("if nobody works on it", ground.world.command_aside(&directory)),
             None => Mend::provided("if nobody works on it", clear),
         };
         return Some(Finding::new(
@@ -115,21 +115,23 @@ fn of_marker(
 }
 
 /// Returns where a directory stands in the place of a marker: no command of ours removes it.
-fn directory_of_marker(ground: &Ground<'_>, spec: &SpecId, task: &TaskId) -> Option<String> {
-    MarkerHome::ALL.into_iter().find_map(|home| {
-        let place = Place::Marker(spec.clone(), task.clone(), home);
-        matches!(ground.world.read(&place), Reading::Directory { .. }).then(|| place.to_string())
-    })
+fn directory_of_marker(ground: &Ground<'_>, spec: &SpecId, task: &TaskId) -> Option<Place> {
+    let mut markers = MarkerHome::ALL
+        .into_iter()
+        .map(|home| Place::Marker(spec.clone(), task.clone(), home));
+    markers.find(|place| matches!(ground.world.read(place), Reading::Directory { .. }))
 }
 
 fn unreadable_directory(ground: &Ground<'_>, spec: &SpecId) -> Mend {
-    let directory = MarkerHome::ALL.into_iter().find_map(|home| {
-        let place = Place::MarkerDirectory(spec.clone(), home);
-        let metadata = std::fs::symlink_metadata(ground.layout().path(&place)).ok()?;
-        (!metadata.is_dir()).then(|| place.to_string())
+    let mut homes = MarkerHome::ALL
+        .into_iter()
+        .map(|home| Place::MarkerDirectory(spec.clone(), home));
+    let in_the_way = homes.find(|place| {
+        let metadata = std::fs::symlink_metadata(ground.layout().path(place));
+        metadata.is_ok_and(|metadata| !metadata.is_dir())
     });
-    match directory {
-        Some(path) => Mend::provided("if nobody works on the bundle", format!("mv {path} {path}.aside")),
+    match in_the_way {
+        Some(place) => Mend::provided("if nobody works on the bundle", ground.world.command_aside(&place)),
         None => Mend::ByHand("make it a real directory that can be read".to_owned()),
     }
 }

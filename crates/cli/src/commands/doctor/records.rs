@@ -1,9 +1,11 @@
 //! Our own records: those that cannot be read, and those of units that are gone.
 
 use orchestrate_core::evidence::UnitRecords;
-use orchestrate_core::identifier::{SpecId, Unit};
+use orchestrate_core::identifier::{SpecId, UnitName};
 use orchestrate_core::observed::Observed;
+use orchestrate_core::place::Place;
 use orchestrate_core::words::count;
+use orchestrate_core::world::World;
 use orchestrate_host::shell::word;
 use orchestrate_tower::gather;
 
@@ -30,15 +32,20 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
                     let is_known = tasks
                         .as_ref()
                         .is_none_or(|tasks| unit.tasks().all(|task| tasks.contains(task)));
-                    findings.extend(of_unit((spec, unit), records, is_known));
+                    let name = UnitName {
+                        spec: spec.clone(),
+                        unit: unit.clone(),
+                    };
+                    findings.extend(of_unit(&ground, &name, records, is_known));
                 }
             }
             Observed::Absent(_) => {}
             Observed::Unknown(why) => {
-                let path = format!(".git/orchestrate/dispatch/{spec}");
+                let directory = Place::RecordDirectory(spec.clone());
                 let problem = format!("{why}; every task is held");
-                let mend = Mend::provided("if nobody works on the bundle", format!("mv {path} {path}.aside"));
-                findings.push(Finding::new(Weight::Fault, path, problem, mend));
+                let command = ground.world.command_aside(&directory);
+                let mend = Mend::provided("if nobody works on the bundle", command);
+                findings.push(Finding::new(Weight::Fault, ground.shown(&directory), problem, mend));
             }
         }
     }
@@ -46,11 +53,12 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
     Looked::new(count(number, "record"), findings)
 }
 
-fn of_unit((spec, unit): (&SpecId, &Unit), records: &UnitRecords, is_known: bool) -> Option<Finding> {
-    let place = format!(".git/orchestrate/dispatch/{spec}/{unit}.json");
-    let tasks: Vec<String> = unit.tasks().map(ToString::to_string).collect();
+fn of_unit(ground: &Ground<'_>, name: &UnitName, records: &UnitRecords, is_known: bool) -> Option<Finding> {
+    let place = ground.shown(&Place::DispatchRecord(name.clone()));
+    let tasks: Vec<String> = name.unit.tasks().map(ToString::to_string).collect();
     let clear = format!(
-        "orchestrate plumbing orchestrate-marker clear specs/{spec} {}",
+        "orchestrate plumbing orchestrate-marker clear specs/{} {}",
+        name.spec,
         tasks.join(" ")
     );
     let unreadable = match (&records.dispatch, &records.launch) {
@@ -87,7 +95,7 @@ fn of_bundles_that_are_gone(ground: &Ground<'_>) -> Vec<Finding> {
             .collect();
         gone.sort();
         findings.extend(gone.into_iter().map(|spec| {
-            let place = format!(".git/orchestrate/{kind}/{spec}");
+            let place = ground.layout().shown(&directory.join(spec.as_str()));
             let problem = format!("this checkout has no bundle specs/{spec}");
             let command = format!("rm -r {}", word(&place));
             let mend = Mend::provided("if no branch has the bundle either", command);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use orchestrate_config::{Configuration, Layer, Settings};
 use orchestrate_core::identifier::{SpecId, TaskId};
+use orchestrate_core::place::Place;
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::{Fault, World};
 use orchestrate_host::layout::Layout;
@@ -39,6 +40,11 @@ pub(super) struct Ground<'a> {
 impl Ground<'_> {
     pub(super) fn layout(&self) -> &Layout {
         &self.world.repository().layout
+    }
+
+    /// Returns how a place is named for people: from the primary checkout on, wherever the git directory lies.
+    pub(super) fn shown(&self, place: &Place) -> String {
+        self.layout().shown(&self.layout().path(place))
     }
 
     pub(super) fn now(&self) -> Timestamp {

@@ -5,8 +5,7 @@ use orchestrate_core::evidence::Lease;
 use orchestrate_core::observed::Observed;
 use orchestrate_core::words::count;
 use orchestrate_host::repository::Registration;
-use orchestrate_host::shell::word;
-use orchestrate_host::{identity, lease};
+use orchestrate_host::{aside, identity, lease};
 
 use super::finding::{Finding, Looked, Mend, Weight};
 use super::surroundings::{Ground, Surroundings};
@@ -30,10 +29,15 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
             )),
             Observed::Known(Lease::Free) => unheld.push(registration),
             Observed::Absent(why) | Observed::Unknown(why) => {
-                let place = word(&ground.layout().shown(&path));
-                let mend = Mend::provided("if no worker lives there", format!("mv {place} {place}.aside"));
+                let command = aside::command(ground.layout(), &path);
+                let mend = Mend::provided("if no worker lives there", command);
                 let problem = format!("whether a worker lives cannot be told: {why}");
-                findings.push(Finding::new(Weight::Warning, place.clone(), problem, mend));
+                findings.push(Finding::new(
+                    Weight::Warning,
+                    ground.layout().shown(&path),
+                    problem,
+                    mend,
+                ));
             }
         }
     }
@@ -51,14 +55,9 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
 fn in_place_of_logs(ground: &Ground<'_>) -> Vec<Finding> {
     let directory = ground.layout().logs();
     let in_the_way = |path: &Utf8Path| {
-        let place = ground.layout().shown(path);
-        let mend = Mend::command(format!("mv {} {}", word(&place), word(&format!("{place}.aside"))));
-        Finding::new(
-            Weight::Fault,
-            place,
-            "it stands in the place of what workers write",
-            mend,
-        )
+        let mend = Mend::command(aside::command(ground.layout(), path));
+        let problem = "it stands in the place of what workers write";
+        Finding::new(Weight::Fault, ground.layout().shown(path), problem, mend)
     };
     match directory.symlink_metadata() {
         Ok(found) if !found.is_dir() => return vec![in_the_way(&directory)],

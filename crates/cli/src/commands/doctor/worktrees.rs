@@ -7,8 +7,8 @@ use orchestrate_core::process::Liveness;
 use orchestrate_core::words::count;
 use orchestrate_core::world::{WorktreeFacts, World};
 use orchestrate_host::repository::Registration;
-use orchestrate_host::retire;
 use orchestrate_host::shell::word;
+use orchestrate_host::{aside, retire};
 use orchestrate_tower::gather;
 
 use super::finding::{Finding, Looked, Mend, Weight};
@@ -45,11 +45,7 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
         let problem = "a killed git left it; a unit of that name cannot get a worktree";
         let place = ground.layout().shown(&left);
         // Not by `git worktree prune`: it takes away each registration whose directory is away, as on another disk.
-        let aside = ground
-            .layout()
-            .common
-            .join(format!("{}.aside", left.file_name().unwrap_or_default()));
-        let command = format!("mv {} {}", word(&place), word(&ground.layout().shown(&aside)));
+        let command = aside::command_into(ground.layout(), &left, &ground.layout().common);
         findings.push(Finding::new(Weight::Warning, place, problem, Mend::command(command)));
     }
     findings.extend(unregistered(&ground, &registrations));
@@ -132,11 +128,17 @@ fn missing(ground: &Ground<'_>, registration: &Registration, place: &str) -> Opt
         return Some(Finding::new(Weight::Warning, here, problem, Mend::command(command)));
     }
     // A person who locks a worktree says that its disk is away.
-    if registration.locked.is_some() {
+    if registration.locked.is_some() && !registration.is_locked_by_us() {
         return None;
     }
     let problem = "it is registered, and its directory is gone";
-    let command = format!("git worktree remove {}", word(registration.path.as_str()));
+    let path = word(registration.path.as_str());
+    let unlock = if registration.is_locked_by_us() {
+        format!("git worktree unlock {path} && ")
+    } else {
+        String::new()
+    };
+    let command = format!("{unlock}git worktree remove {path}");
     let mend = Mend::provided("if it was removed on purpose", command);
     Some(Finding::new(Weight::Warning, place, problem, mend))
 }
@@ -200,7 +202,7 @@ fn unregistered(ground: &Ground<'_>, registrations: &[Registration]) -> Vec<Find
             (Weight::Note, "it is no worktree of this repository")
         };
         let place = ground.layout().shown(path);
-        let command = format!("mv {} {}", word(&place), word(&format!("{}.aside", entry.file_name())));
+        let command = aside::command_into(ground.layout(), path, &ground.layout().primary);
         findings.push(Finding::new(weight, place, problem, Mend::command(command)));
     }
     findings.sort_by(|left, right| left.place.cmp(&right.place));
