@@ -98,7 +98,7 @@ fn declaring(fence: FencePolicy, declarations: fn(&dyn World) -> Declarations) -
                     pause: Duration::ZERO,
                     future_is_fresh: false,
                 },
-                park_after: 3,
+                park_after: 2,
             },
             fence,
             cleanup_paused: false,
@@ -270,6 +270,8 @@ fn every_fault_is_seen(sums: &Statistics) {
         sums.untrue_refused,
         sums.untrue_made,
         sums.untrue_deleted,
+        sums.parked,
+        sums.lifted,
     ];
     assert!(seen.iter().all(|count| *count > 0), "{sums}");
 }

@@ -98,10 +98,13 @@ impl Universe {
         Ok(())
     }
 
-    /// Returns whether a file holds these bytes.
+    /// Returns whether a file holds these bytes. One of the bundle that nobody has written yet is as the bundle has it.
     pub(super) fn holds(&self, tower: usize, place: &Place, expected: &[u8]) -> bool {
-        let files = &self.hosts[self.minds[tower].host].files;
-        matches!(files.get(place), Some(Node::File { bytes, .. }) if bytes == expected)
+        let host = self.minds[tower].host;
+        if let Place::BundleFile(_, file) = place {
+            return self.bundle_file(host, *file) == Some(expected);
+        }
+        self.hosts[host].file(place) == Some(expected)
     }
 
     fn refuse_write(&self, host: usize, place: &Place) -> Result<(), Fault> {

@@ -10,6 +10,7 @@ use orchestrate_spec::park::unpark;
 
 use super::host::BASE;
 use super::law::Law;
+use super::mind::Query;
 use super::obstacles::Obstacle;
 use super::universe::Universe;
 
@@ -27,9 +28,13 @@ impl Universe {
         bullets(tasks)
     }
 
-    /// Lets a person take away the bullet of a task; whatever else they want done is another act.
+    /// Lets a person take away the bullet of a task; whatever else they want done is another act. What halted every task is
+    /// left to the towers, which take it away themselves when it has passed.
     pub(super) fn unpark(&mut self, host: usize, task: &TaskId) {
         let tasks = self.bundle_file(host, BundleFile::Tasks).unwrap_or_default();
+        if of_every_unit(tasks).any(|parked| parked == *task) {
+            return;
+        }
         if let Ok(edited) = unpark(tasks, task) {
             let now = self.now(host);
             let place = Place::BundleFile(self.bundle().spec.clone(), BundleFile::Tasks);
@@ -59,9 +64,13 @@ impl Universe {
         }
         let (earlier, now) = (bullets(&before), bullets(bytes));
         let count = |counts: &BTreeMap<TaskId, usize>, task: &TaskId| counts.get(task).copied().unwrap_or_default();
+        let liftable: Vec<TaskId> = of_every_unit(&before).collect();
         for task in self.task_ids() {
             let (earlier, now) = (count(&earlier, &task), count(&now, &task));
-            if now > 1 || now < earlier {
+            if now < earlier && liftable.contains(&task) {
+                self.statistics.lifted += 1;
+                self.judge_lifting(tower, &task);
+            } else if now > 1 || now < earlier {
                 self.convict(Law::Bundle, || {
                     format!("tower {tower} leaves {now} bullets of task {task} where {earlier} were")
                 });
@@ -79,12 +88,22 @@ impl Universe {
         }
     }
 
+    /// Judges that what halted every task is taken back only by a tower that has reached origin.
+    fn judge_lifting(&mut self, tower: usize, task: &TaskId) {
+        if self.minds[tower].unread.contains(&Query::Origin) {
+            self.convict(Law::Parking, || {
+                format!("tower {tower} puts task {task} back although it could not fetch origin")
+            });
+        }
+    }
+
     /// Judges that a task is parked only where everything about it was read, and nobody works on it or has done so. What
     /// halts every task asks for a person by itself.
     fn judge_parking(&mut self, tower: usize, task: &TaskId, is_of_all: bool) {
         let name = self.unit_name(Unit::single(task.clone()));
         let unread = self.minds[tower].unread_about(&name).cloned();
-        if let Some(query) = unread {
+        // That origin is away is what may halt every task.
+        if let Some(query) = unread.filter(|query| !(is_of_all && *query == Query::Origin)) {
             self.convict(Law::Unknown, || {
                 format!("tower {tower} parks task {task} although it could not read {query}")
             });

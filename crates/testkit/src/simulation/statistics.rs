@@ -49,6 +49,8 @@ pub struct Statistics {
     pub locks_lost_to_peers: u64,
     /// Tasks that towers parked.
     pub parked: u64,
+    /// Tasks that towers put back, because what had halted every one had passed.
+    pub lifted: u64,
     /// Fences won at origin.
     pub fences: u64,
     /// Worktrees of landed units that towers retired.
@@ -117,6 +119,7 @@ impl AddAssign for Statistics {
             (&mut self.locks_broken, other.locks_broken),
             (&mut self.locks_lost_to_peers, other.locks_lost_to_peers),
             (&mut self.parked, other.parked),
+            (&mut self.lifted, other.lifted),
             (&mut self.fences, other.fences),
             (&mut self.retired, other.retired),
             (&mut self.outages, other.outages),
@@ -151,7 +154,7 @@ impl fmt::Display for Statistics {
             formatter,
             "{} schedules, {} steps, {} reads ({} unknown), {} effects ({} not applied, {} reported failed, {} torn), \
              {} fetches ({} behind, {} failed), {} kills, {} restarts, {} locks ({} broken, {} lost to peers), {} runners ({} worked, {} of them on pairs, {} refused), \
-             {} tasks parked, {} fences won ({} of peers, {} peer workers, {} strands), {} worktrees retired, {} outages ({} calls unanswered), {} stale looks, {} late pushes, \
+             {} tasks parked ({} lifted), {} fences won ({} of peers, {} peer workers, {} strands), {} worktrees retired, {} outages ({} calls unanswered), {} stale looks, {} late pushes, \
              {} free fences refused, {} untruly refused, {} untruly made, {} untruly deleted, {} claims cleared, {} worktrees freed, {} of {} tasks landed, {} double dispatches, {} lost commits, {} stuck, \
              at most {} rounds to converge",
             self.schedules,
@@ -175,6 +178,7 @@ impl fmt::Display for Statistics {
             self.pairs,
             self.refused,
             self.parked,
+            self.lifted,
             self.fences,
             self.peer_fences,
             self.peer_workers,
