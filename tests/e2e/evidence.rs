@@ -137,7 +137,7 @@ fn a_contained_branch_of_unknown_start_is_held() {
     check!(sandbox, sandbox.orchestrate(&["alpha", "--detailed-exitcode"]), @r"
         exit 12
         --- out
-        held: cannot tell what is done: branch task-1 at [SHORT] is contained in main, but where it started is not recorded (the reflog does not tell how it came to be where it is); nothing was dispatched
+        held: cannot tell what is done of task 1: branch task-1 at [SHORT] is contained in main, but where it started is not recorded (the reflog does not tell how it came to be where it is); nothing was dispatched
         hint: delete the branch if its work never landed, or land a commit with the task's trailer
         ");
     assert_eq!(sandbox.changes_since(&before), [""; 0]);

@@ -73,10 +73,26 @@ fn of_two_clones_each_takes_its_own_unit_and_names_the_other() {
     let _ = sandbox
         .orchestrate_in(&clone, &["alpha", "--detailed-exitcode"])
         .exits(12)
+        .says("held: cannot tell what is done of task 1: a tower on ")
         .says("has fenced it, and nothing of its work is seen here")
-        .says(&format!("git push origin :{FENCE}"));
+        .says("its worker may be at work in that tower's clone")
+        .says(&format!("if that clone is gone for good: git push origin :{FENCE}"))
+        // What else is open, each with why.
+        .says("\n  2     needs 1 (unknown)\n")
+        .says("\n  3     ");
     let why = sandbox.orchestrate_in(&clone, &["why", "alpha", "1"]).exits(0);
     assert!(why.text().contains("has fenced it"), "{why}");
+    // This clone's step sees the other's fence; of its own it does not say that there is none.
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("has fenced it");
+    let own = sandbox.orchestrate(&["why", "alpha", "1"]).exits(0);
+    assert!(
+        own.text().contains("no fence of another clone; this one has fenced it"),
+        "{own}"
+    );
+    let _ = sandbox
+        .orchestrate_in(&clone, &["alpha", "--dry-run"])
+        .exits(0)
+        .says("cannot tell what is done of task 1");
     let status = sandbox.orchestrate_in(&clone, &["status", "alpha"]).exits(0);
     assert!(status.text().contains("a tower on "), "{status}");
     sandbox.wait_for_worker("alpha", "1");

@@ -323,13 +323,25 @@ fn a_step_holds_on_a_failing_origin_and_asks_for_a_person_in_the_end() {
         halted: origin cannot be fetched, 3 times in a row: '/no/such/place' does not appear to be a git repository
         hint: see what stops it: git fetch origin
         parked task 1 under Awaiting input
-          when that is done: orchestrate unpark alpha 1
+          the step that finds it mended puts the task back
         nothing was committed, and nothing was dispatched; the next step goes on
         ");
     let tasks = sandbox.read("specs/alpha/tasks.md");
     let bullet = "\n- **Task 1** — halted for every task: origin cannot be fetched, 3 times in a row; see what stops it: git \
                   fetch origin; then orchestrate unpark alpha 1\n";
     assert!(tasks.contains(bullet), "{tasks}");
+    // An outage that has passed costs nobody a night.
+    let origin = sandbox.root().join("origin.git");
+    let _ = sandbox.git(&["remote", "set-url", "origin", origin.as_str()]);
+    let _ = step(&sandbox, &[])
+        .exits(0)
+        .says("task 1 is put back: what halted every task has passed");
+    assert!(!sandbox.read("specs/alpha/tasks.md").contains("halted"));
+    let _ = sandbox.git(&["remote", "set-url", "origin", "/no/such/place"]);
+    fs::remove_file(sandbox.path(STAMP)).expect("a stamp");
+    for exit in [12, 12, 4] {
+        let _ = step(&sandbox, &[]).exits(exit);
+    }
     let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
     sandbox.configure("dispatch_fetch_park_after: 0\n");
     let _ = step(&sandbox, &[]).exits(12).says("4 times in a row");
@@ -342,7 +354,6 @@ fn a_step_holds_on_a_failing_origin_and_asks_for_a_person_in_the_end() {
     sandbox.configure("max_parallel_units: 0\n");
     let _ = step(&sandbox, &[]).exits(11).says("note: origin cannot be fetched");
     sandbox.configure("");
-    let origin = sandbox.root().join("origin.git");
     let _ = sandbox.git(&["remote", "set-url", "origin", origin.as_str()]);
     let _ = step(&sandbox, &[]).exits(0).says("dispatched alpha task 1");
     sandbox.wait_for_worker("alpha", "1");

@@ -251,7 +251,7 @@ fn what_concerns_every_unit_is_written_once() {
         halted: backend command cannot start a worker: no command is configured
         hint: set command_backend, a list of program and arguments that is read from the machine-local and adopter layers only
         parked task 1 under Awaiting input
-          when that is done: orchestrate unpark alpha 1
+          the step that finds it mended puts the task back
         nothing was committed, and nothing was dispatched; the next step goes on
         ");
     let once = sandbox.read(TASKS);
@@ -269,8 +269,129 @@ fn what_concerns_every_unit_is_written_once() {
     }
     assert_eq!(sandbox.refs("refs/heads/planwright"), [""; 0]);
     sandbox.configure("");
-    let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
+    let _ = sandbox
+        .orchestrate(&["alpha", "--dry-run"])
+        .exits(0)
+        .says("task 1 would be put back");
+    assert_eq!(sandbox.read(TASKS), once);
+    check!(sandbox, sandbox.orchestrate(&["alpha"]), @r"
+        exit 0
+        --- out
+        task 1 is put back: what halted every task has passed
+          it said: halted for every task: backend command cannot start a worker: no command is configured; set command_backend, a list of program and arguments that is read from the machine-local and adopter layers only; then orchestrate unpark alpha 1
+        nothing was committed, and nothing was dispatched; the next step goes on
+        ");
     assert!(is_untouched(&sandbox));
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+}
+
+/// With the commits of `halt_commit` too the file is given back byte for byte.
+/// Verifies REQ-D2.3.
+#[test]
+fn what_is_put_back_is_committed_where_that_is_asked_for() {
+    let sandbox = sandbox(&single());
+    let clean = sandbox.read(TASKS);
+    let head = sandbox.commit_of("HEAD");
+    let backends = |settings: &str| sandbox.write(".claude/planwright.local.yml", settings);
+    backends("dispatch_backend: command\nhalt_commit: true\n");
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(4)
+        .says("committed as \"chore(alpha): park task 1 — awaiting input\"");
+    assert_ne!(sandbox.read(TASKS), clean);
+    sandbox.configure("halt_commit: true\n");
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(0)
+        .says("committed as \"chore(alpha): unpark task 1 — what halted every task has passed\"");
+    assert_eq!(sandbox.read(TASKS), clean);
+    assert_eq!(sandbox.commit_of("HEAD~2"), head);
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    // Where the line was never committed there is nothing to commit.
+    backends("dispatch_backend: command\n");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(4).says("nothing was committed");
+    sandbox.configure("halt_commit: true\n");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("nothing was committed");
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
+    assert_eq!(sandbox.commit_of("HEAD~2"), head);
+}
+
+/// In format version 1 it is the block that goes back, and its status that goes.
+/// Verifies REQ-D2.3.
+#[test]
+fn what_is_put_back_is_a_block_in_version_1() {
+    let sandbox = sandbox(&single());
+    crate::records::add_version_1(&sandbox, "alpha", "Ready");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("brought up to date");
+    sandbox.write(".claude/planwright.local.yml", "dispatch_backend: command\n");
+    let _ = sandbox
+        .orchestrate(&["alpha"])
+        .exits(4)
+        .says("parked task 1 under Awaiting input");
+    let parked = sandbox.read(TASKS);
+    assert!(
+        parked.contains("- **Status:** awaiting input — halted for every task: backend command"),
+        "{parked}"
+    );
+    sandbox.configure("");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("task 1 is put back");
+    let back = sandbox.read(TASKS);
+    let (forward, _) = back.split_once("## In progress").expect("a section");
+    assert!(
+        forward.contains("### Task 1 ") && !back.contains("halted for every task"),
+        "{back}"
+    );
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+}
+
+/// What a person has made of such a line is theirs, and a loop goes on behind what it puts back.
+/// Verifies REQ-D2.3.
+#[test]
+fn a_line_of_every_unit_that_a_person_has_changed_stays() {
+    let sandbox = sandbox(&single());
+    sandbox.write(".claude/planwright.local.yml", "dispatch_backend: command\n");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(4);
+    let once = sandbox.read(TASKS);
+    let asked = once.replace(
+        "; then orchestrate unpark alpha 1\n",
+        "; then orchestrate unpark alpha 1, says Ann\n",
+    );
+    sandbox.write(TASKS, &asked);
+    sandbox.configure("");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("parked: Awaiting input");
+    assert_eq!(sandbox.read(TASKS), asked);
+    sandbox.write(TASKS, &once);
+    let _ = sandbox
+        .orchestrate(&["alpha", "--watch"])
+        .exits(0)
+        .says("task 1 is put back")
+        .says("dispatched alpha task 1");
+    assert!(is_untouched(&sandbox));
+    sandbox.wait_for_worker("alpha", "1");
+}
+
+/// A signature is a person's word on what halted every task, and its commit holds nothing of it.
+/// Verifies REQ-D2.3.
+#[test]
+fn signing_puts_back_what_the_gate_had_parked() {
+    let sandbox = sandbox(&alpha());
+    let requirements = "specs/alpha/requirements.md";
+    let edited = sandbox
+        .read(requirements)
+        .replace("is delivered.", "is delivered twice.");
+    sandbox.write(requirements, &edited);
+    let _ = sandbox.commit_all("docs: more");
+    let clean = sandbox.read(TASKS);
+    let _ = sandbox.orchestrate(&["alpha"]).exits(4);
+    assert_ne!(sandbox.read(TASKS), clean);
+    let (_, output) = crate::signing::sign(&sandbox, "alpha");
+    let _ = output
+        .exits(0)
+        .says("task 1 is put back: it was parked for what halted every task");
+    assert_eq!(sandbox.read(TASKS), clean);
+    assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
     sandbox.wait_for_worker("alpha", "1");
 }

@@ -191,6 +191,7 @@ fn a_pair_waits_for_two_places() {
         exit 11
         --- out
         nothing to dispatch: 1 unit in progress and max_parallel_units is 2; next would be 1-2, which counts as two
+          3     a worker runs (pid [PID])
         ");
     drop(worker);
     sandbox.wait_for_worker("alpha", "3");

@@ -271,6 +271,7 @@ fn at_the_cap_and_when_paused_nothing_is_dispatched() {
         exit 11
         --- out
         nothing to dispatch: 1 unit in progress and max_parallel_units is 1; next would be 3
+          1     a worker runs (pid [PID])
         ");
     assert_eq!(sandbox.changes_since(&before), [""; 0]);
 

@@ -31,6 +31,17 @@ pub enum TaskState {
     },
 }
 
+impl TaskState {
+    /// Returns why the state could not be established, where it could not.
+    #[must_use]
+    pub const fn unread(&self) -> Option<&Why> {
+        match self {
+            Self::Unknown(why) => Some(why),
+            Self::Landed { .. } | Self::InProgress(_) | Self::Ready | Self::Blocked { .. } => None,
+        }
+    }
+}
+
 /// What the rows come to.
 #[derive(Debug, Clone)]
 pub(crate) enum Decision {

@@ -181,34 +181,45 @@ pub fn intend(
         occupied,
         cap,
         next: unit,
+        waiting: waiting(graph, state, |report| {
+            matches!(report.state, TaskState::InProgress(_) | TaskState::Unknown(_))
+        }),
     }))
 }
 
-fn nothing_ready(graph: &TaskGraph, state: &SpecState) -> NoDispatch {
-    let mut waiting: Vec<Waiting> = graph
-        .tasks
-        .iter()
+/// Returns what the open tasks wait for of which that holds, in file order.
+fn waiting(graph: &TaskGraph, state: &SpecState, is_told: impl Fn(&TaskReport) -> bool) -> Vec<Waiting> {
+    let tasks = graph.tasks.iter();
+    tasks
         .filter_map(|task| {
-            let what = waits_for(state, &task.id)?;
-            let hint = state.tasks.get(&task.id).and_then(TaskReport::hint);
+            let report = state.tasks.get(&task.id).filter(|report| is_told(report))?;
             Some(Waiting {
                 task: task.id.clone(),
-                what,
-                hint,
+                what: waits_for(state, &task.id)?,
+                hint: report.hint(),
             })
         })
-        .collect();
+        .collect()
+}
+
+fn nothing_ready(graph: &TaskGraph, state: &SpecState) -> NoDispatch {
+    let unread = state.tasks.values().find_map(|report| report.state.unread());
+    let is_unread = |report: &TaskReport| unread.is_some() && report.state.unread() == unread;
+    let mut waiting = waiting(graph, state, |report| !is_unread(report));
     let awaited = |(task, report)| awaits_input(task, report);
     waiting.extend(state.tasks.iter().filter_map(awaited));
-    let unread = state.tasks.values().find_map(|report| match &report.state {
-        TaskState::Unknown(why) => Some(why.clone()),
-        TaskState::Landed { .. } | TaskState::InProgress(_) | TaskState::Ready | TaskState::Blocked { .. } => None,
-    });
     match unread {
-        Some(why) => NoDispatch::Hold(HoldReason::Evidence {
-            of: "what is done".to_string(),
-            why,
-        }),
+        Some(why) => {
+            let tasks = graph.tasks.iter().map(|task| &task.id);
+            NoDispatch::Hold(HoldReason::NotKnown {
+                tasks: tasks
+                    .filter(|task| state.tasks.get(*task).is_some_and(is_unread))
+                    .cloned()
+                    .collect(),
+                why: why.clone(),
+                waiting,
+            })
+        }
         None if waiting.is_empty() => {
             let landed = state.landed().len();
             NoDispatch::Idle(IdleReason::Finished {

@@ -34,6 +34,8 @@ pub enum IdleReason {
         cap: u32,
         /// What would have been taken.
         next: Unit,
+        /// The tasks that are in progress, each with what it waits for.
+        waiting: Vec<Waiting>,
     },
     /// The cap is 0.
     Paused,
@@ -61,6 +63,15 @@ pub enum HoldReason {
         of: String,
         /// Why.
         why: Why,
+    },
+    /// No task is known to be ready, and of some it is not known what they are.
+    NotKnown {
+        /// Those of which it is not known, for the same reason.
+        tasks: Vec<TaskId>,
+        /// Why.
+        why: Why,
+        /// The other open tasks, each with what it waits for.
+        waiting: Vec<Waiting>,
     },
     /// Origin could not be fetched, so what it has may be newer than what is known here.
     OriginUnreached {
@@ -293,7 +304,9 @@ impl fmt::Display for IdleReason {
                 }
                 Ok(())
             }
-            Self::AtCap { occupied, cap, next } => {
+            Self::AtCap {
+                occupied, cap, next, ..
+            } => {
                 write!(
                     formatter,
                     "{} in progress and max_parallel_units is {cap}; next would be {next}{}",
@@ -306,11 +319,26 @@ impl fmt::Display for IdleReason {
     }
 }
 
+impl IdleReason {
+    /// Returns the open tasks that are told of, each with what it waits for.
+    #[must_use]
+    pub fn waiting(&self) -> &[Waiting] {
+        match self {
+            Self::NothingReady { waiting } | Self::AtCap { waiting, .. } => waiting,
+            Self::Finished { .. } | Self::Paused => &[],
+        }
+    }
+}
+
 impl fmt::Display for HoldReason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LockBusy(why) => write!(formatter, "{why}"),
             Self::Evidence { of, why } => write!(formatter, "cannot tell {of}: {why}"),
+            Self::NotKnown { tasks, why, .. } => match tasks.as_slice() {
+                [task] => write!(formatter, "cannot tell what is done of task {task}: {why}"),
+                [] | [_, ..] => write!(formatter, "cannot tell what is done: {why}"),
+            },
             Self::OriginUnreached { why, in_a_row } => {
                 write!(formatter, "{}", origin_unreached(why, *in_a_row))
             }
@@ -350,11 +378,32 @@ impl fmt::Display for HoldReason {
 }
 
 impl HoldReason {
+    /// Returns the open tasks that are told of beside it, each with what it waits for.
+    #[must_use]
+    pub fn waiting(&self) -> &[Waiting] {
+        match self {
+            Self::NotKnown { waiting, .. } => waiting,
+            Self::LockBusy(_)
+            | Self::Evidence { .. }
+            | Self::OriginUnreached { .. }
+            | Self::DependencyNotInBase { .. }
+            | Self::BaseBehind { .. }
+            | Self::Moved { .. }
+            | Self::EarlierUnit { .. }
+            | Self::PartingDeclined { .. }
+            | Self::Fenced { .. }
+            | Self::FenceRefused { .. }
+            | Self::OriginAhead { .. }
+            | Self::ReuseDeclined { .. }
+            | Self::WorktreeOccupied { .. } => &[],
+        }
+    }
+
     /// Returns what a person can do about it.
     #[must_use]
     pub fn remedy(&self) -> Option<String> {
         match self {
-            Self::LockBusy(why) | Self::Evidence { why, .. } => why.hint.clone(),
+            Self::LockBusy(why) | Self::Evidence { why, .. } | Self::NotKnown { why, .. } => why.hint.clone(),
             Self::OriginUnreached { why, .. } => why.hint.clone().or_else(|| Some(UNREACHED.to_string())),
             Self::DependencyNotInBase { at_origin: true, .. } => {
                 Some("bring it there: merge its pull request, or push the branch it landed on".to_string())

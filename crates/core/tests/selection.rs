@@ -396,16 +396,15 @@ fn a_pair_takes_two_places_under_the_cap() {
     let mut busy = bundle_q(&[]);
     busy.edges = BTreeSet::from([(4, 2)]);
     busy.running = BTreeSet::from([3]);
-    let next = Unit::parse("1-2").expect("a unit");
-    assert_eq!(
-        taken(&busy, 2),
-        Err(NoDispatch::Idle(IdleReason::AtCap {
-            occupied: 1,
-            cap: 2,
-            next
-        })),
-        "it waits for the second place"
-    );
+    let full = taken(&busy, 2).expect_err("it waits for the second place");
+    let NoDispatch::Idle(full @ IdleReason::AtCap { .. }) = &full else {
+        panic!("{full}");
+    };
+    let said = "1 unit in progress and max_parallel_units is 2; next would be 1-2, which counts as two";
+    assert_eq!(full.to_string(), said);
+    // Whose places they are is told of the tasks that are in progress, and of no other.
+    let told: Vec<&str> = full.waiting().iter().map(|one| one.task.as_str()).collect();
+    assert_eq!(told, ["3"]);
     assert_eq!(taken(&busy, 3), Ok("1-2".to_owned()));
 }
 

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use orchestrate_core::evidence::Evidence;
-use orchestrate_core::identifier::Unit;
+use orchestrate_config::FencePolicy;
+use orchestrate_core::evidence::{AtOrigin, Evidence};
+use orchestrate_core::identifier::{TaskId, Unit};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::plan::{DispatchPlan, HoldReason, Intent, NoDispatch, intend};
 use orchestrate_core::pull_request::PullRequests;
@@ -95,6 +96,9 @@ fn decide_and_dispatch(
     if let Some(swept) = sweep::sweep(world, request, look.seen(), told)? {
         return Ok(StepOutcome::Swept(swept));
     }
+    if let Some(swept) = lift(world, request, launcher, &look, told)? {
+        return Ok(StepOutcome::Swept(swept));
+    }
     let intent = select(request, &look, &mut told.notes)?;
     let admitted = match admit(world, request, &look) {
         Ok(admitted) => admitted,
@@ -117,6 +121,7 @@ fn decide_and_dispatch(
     };
     told.notes.extend(launch.note);
     if request.dry_run {
+        told.notes.extend(unasked(request, &look.survey.evidence));
         return Ok(StepOutcome::WouldDispatch {
             intent: Box::new(chosen.intent),
             start: chosen.fit.start,
@@ -154,6 +159,25 @@ fn halted(
     (look, told): (&Look, &mut Aside),
 ) -> Result<StepOutcome, NoDispatch> {
     sweep::record_of_every_unit(world, request, unit, reason, (&look.survey, told)).map(StepOutcome::Swept)
+}
+
+/// Takes away what earlier steps wrote down of what stopped every unit, once a dispatch of these tasks would pass all of it.
+fn lift(
+    world: &mut dyn World,
+    request: &StepRequest,
+    launcher: &dyn Launcher,
+    look: &Look,
+    told: &mut Aside,
+) -> Result<Option<sweep::Swept>, NoDispatch> {
+    let written = sweep::written_of_every_unit(&request.spec, &look.survey.graph);
+    let can_start = |task: &TaskId| {
+        let name = request.name_of(Unit::single(task.clone()));
+        launcher.order(&look.bundle, &name).is_ok()
+    };
+    if written.is_empty() || admit(world, request, look).is_err() || !written.iter().all(|one| can_start(&one.task)) {
+        return Ok(None);
+    }
+    sweep::lift(world, request, (&look.bundle, &look.texts), told)
 }
 
 /// Everything that was read before the lock.
@@ -293,6 +317,14 @@ fn record(
         Some(fault) => Err(machine(fault)),
         None => Ok(plan),
     }
+}
+
+/// What a dry run cannot tell: it takes of other clones' fences what the last step saw.
+fn unasked(request: &StepRequest, evidence: &Evidence) -> Option<String> {
+    let has_origin = evidence.base.origin != AtOrigin::NotAsked;
+    (has_origin && request.fence != FencePolicy::Off).then(|| {
+        "origin was not asked: a step fetches first, and passes over what other clones have fenced since the last one".to_owned()
+    })
 }
 
 fn remarks(chosen: &Chosen) -> Vec<String> {

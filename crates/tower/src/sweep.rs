@@ -9,6 +9,7 @@
 mod bullets;
 mod finished;
 mod halts;
+mod lift;
 mod placement;
 mod reconcile;
 mod retire;
@@ -25,6 +26,8 @@ use orchestrate_spec::{Bundle, BundleTexts, FormatVersion};
 pub use bullets::{Edited, Refused};
 pub use halts::OF_EVERY_UNIT;
 pub(crate) use halts::{record as record_halts, record_of_every_unit, record_unlaunched};
+pub(crate) use lift::lift;
+pub use lift::{Lifted, without_halts_of_every_unit, written_of_every_unit};
 pub use placement::{Placed, place, place_status};
 pub use reconcile::{ReconcileError, Scope, reconcile};
 pub use retire::{Outlook, outlook};
@@ -43,6 +46,8 @@ pub struct Swept {
     pub placed: Vec<orchestrate_core::place::BundleFile>,
     /// The tasks that were put under `## Awaiting input`.
     pub parked: Vec<Parked>,
+    /// The tasks that were there for what halted every one of them, and are no longer.
+    pub lifted: Vec<Lifted>,
     /// Nothing was written: it was only asked what would be.
     pub dry_run: bool,
 }

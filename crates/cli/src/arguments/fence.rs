@@ -29,7 +29,7 @@ pub(crate) enum FenceVerb {
         #[arg(required = true)]
         units: Vec<String>,
     },
-    /// Remove the fences of units that are done.
+    /// Remove the fences of these units, whether they are done or not: who runs it says that nobody works on them.
     Gc {
         #[command(flatten)]
         at: FencePlace,

@@ -84,20 +84,33 @@ fn lines(outcome: &StepOutcome, committed: Option<&str>) -> Vec<String> {
             "  nothing was written: no lock, no branch, no worktree".to_owned(),
         ],
         StepOutcome::Swept(swept) => swept_lines(swept, committed),
-        StepOutcome::Nothing(NoDispatch::Idle(IdleReason::NothingReady { waiting })) => {
-            let mut lines = vec!["nothing to dispatch: nothing is ready".to_owned()];
-            for Waiting { task, what, hint } in waiting {
-                lines.push(format!("  {:<5} {what}", task.as_str()));
-                lines.extend(hint.as_ref().map(|hint| format!("        → {hint}")));
-            }
+        StepOutcome::Nothing(NoDispatch::Idle(reason)) => {
+            let what = match reason {
+                // Each task has a line of its own here.
+                IdleReason::NothingReady { .. } => "nothing is ready".to_owned(),
+                IdleReason::Finished { .. } | IdleReason::AtCap { .. } | IdleReason::Paused => reason.to_string(),
+            };
+            let mut lines = vec![format!("nothing to dispatch: {what}")];
+            lines.extend(waiting_lines(reason.waiting()));
             lines
         }
-        StepOutcome::Nothing(NoDispatch::Idle(reason)) => vec![format!("nothing to dispatch: {reason}")],
         StepOutcome::Nothing(NoDispatch::Hold(reason)) => {
-            with_hint(format!("held: {reason}; nothing was dispatched"), reason.remedy())
+            let mut lines = with_hint(format!("held: {reason}; nothing was dispatched"), reason.remedy());
+            lines.extend(waiting_lines(reason.waiting()));
+            lines
         }
         StepOutcome::Nothing(NoDispatch::Halt(reasons)) => reasons.iter().flat_map(halt_lines).collect(),
     }
+}
+
+/// What each open task waits for, with what a person can do.
+fn waiting_lines(waiting: &[Waiting]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for Waiting { task, what, hint } in waiting {
+        lines.push(format!("  {:<5} {what}", task.as_str()));
+        lines.extend(hint.as_ref().map(|hint| format!("        → {hint}")));
+    }
+    lines
 }
 
 /// What was written into the bundle, each task with why; what a halt says stands with its hint, as where it is only told.
@@ -106,12 +119,13 @@ fn swept_lines(swept: &Swept, committed: Option<&str>) -> Vec<String> {
         spec,
         placed,
         parked,
+        lifted,
         dry_run,
     } = swept;
-    let (park, place) = if *dry_run {
-        ("would park", "would bring up to date")
+    let (park, place, put_back) = if *dry_run {
+        ("would park", "would bring up to date", "would be put back")
     } else {
-        ("parked", "brought up to date")
+        ("parked", "brought up to date", "is put back")
     };
     let mut lines = Vec::new();
     if !placed.is_empty() {
@@ -121,11 +135,20 @@ fn swept_lines(swept: &Swept, committed: Option<&str>) -> Vec<String> {
             files.join(", ")
         ));
     }
+    for one in lifted {
+        lines.push(format!(
+            "task {} {put_back}: what halted every task has passed",
+            one.task
+        ));
+        lines.push(format!("  it said: {}", one.note));
+    }
     for task in parked {
         lines.extend(task.halted.iter().flat_map(halt_lines));
         lines.push(format!("{park} task {} under Awaiting input", task.task));
         if task.halted.is_empty() {
             lines.push(format!("  {}", task.note));
+        } else if task.halted.iter().all(HaltReason::is_of_every_unit) {
+            lines.push("  the step that finds it mended puts the task back".to_owned());
         } else {
             lines.push(format!("  when that is done: orchestrate unpark {spec} {}", task.task));
         }
@@ -143,6 +166,7 @@ fn swept_lines(swept: &Swept, committed: Option<&str>) -> Vec<String> {
 fn swept_json(swept: &Swept) -> Value {
     let placed: Vec<&str> = swept.placed.iter().map(|file| file.name()).collect();
     let parked: Vec<Value> = swept.parked.iter().map(parked_json).collect();
+    let lifted: Vec<&TaskId> = swept.lifted.iter().map(|one| &one.task).collect();
     let reasons: Vec<Value> = swept
         .parked
         .iter()
@@ -150,7 +174,7 @@ fn swept_json(swept: &Swept) -> Value {
         .map(halt_json)
         .collect();
     json!({
-        "outcome": "swept", "spec": swept.spec, "placed": placed, "parked": parked, "reasons": reasons,
+        "outcome": "swept", "spec": swept.spec, "placed": placed, "parked": parked, "lifted": lifted, "reasons": reasons,
         "dry_run": swept.dry_run,
     })
 }
@@ -293,10 +317,12 @@ fn as_json(report: &StepReport) -> Value {
                 IdleReason::AtCap { .. } => "at-cap",
                 IdleReason::Paused => "paused",
             };
-            json!({ "outcome": "idle", "kind": kind, "reason": reason.to_string() })
+            let tasks = waiting_json(reason.waiting());
+            json!({ "outcome": "idle", "kind": kind, "reason": reason.to_string(), "tasks": tasks })
         }
         StepOutcome::Nothing(NoDispatch::Hold(reason)) => {
-            json!({ "outcome": "held", "reason": reason.to_string(), "hint": reason.remedy() })
+            let tasks = waiting_json(reason.waiting());
+            json!({ "outcome": "held", "reason": reason.to_string(), "hint": reason.remedy(), "tasks": tasks })
         }
         StepOutcome::Nothing(NoDispatch::Halt(reasons)) => {
             let reasons: Vec<Value> = reasons.iter().map(halt_json).collect();
@@ -311,6 +337,11 @@ fn as_json(report: &StepReport) -> Value {
         object.insert("notes".to_owned(), json!(report.notes));
     }
     value
+}
+
+fn waiting_json(waiting: &[Waiting]) -> Vec<Value> {
+    let one = |one: &Waiting| json!({ "id": one.task, "detail": one.what, "hint": one.hint });
+    waiting.iter().map(one).collect()
 }
 
 fn halt_json(reason: &HaltReason) -> Value {

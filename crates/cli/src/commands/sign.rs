@@ -14,6 +14,7 @@ use orchestrate_spec::{
     Bundle, BundleFiles, BundleTexts, Diagnostic, FileText, Status, compare_with_baseline, examine, with_excerpts,
 };
 use orchestrate_tower::preflight::{file_text, working_files};
+use orchestrate_tower::sweep::{Lifted, without_halts_of_every_unit};
 
 use crate::environment::Environment;
 use crate::failure::{Failure, Unreadable};
@@ -78,10 +79,16 @@ pub(crate) fn run(spec: &str, environment: &Environment, printer: &mut Printer) 
             ));
             Ok(exit::HALTED)
         }
-        Some(signing) => {
+        Some(mut signing) => {
+            let lifted = lift(&bundle, &matter, &mut signing, printer);
             write(&mut session, &matter, &signing, printer)?;
             printer.line("");
             printer.line(&format!("signed specs/{spec}"));
+            for Lifted { task, .. } in lifted {
+                printer.line(&format!(
+                    "task {task} is put back: it was parked for what halted every task"
+                ));
+            }
             let signed = if is_re_anchor {
                 keep::Signed::ReAnchored
             } else {
@@ -293,6 +300,27 @@ fn walk(
         match answer {
             Some(input) => effects = walk.handle(input),
             None => return Ok(None),
+        }
+    }
+}
+
+/// Takes away, with the signature, what halts of every task wrote: most of them asked for it. One that stands for something
+/// else is written again by the next step.
+fn lift(bundle: &Bundle, matter: &Matter, signing: &mut Signing, printer: &mut Printer) -> Vec<Lifted> {
+    let signed = signing.changes.iter_mut().find(|(file, _)| *file == BundleFile::Tasks);
+    let tasks = signed.as_ref().map_or(&matter.files.texts.tasks, |(_, tasks)| tasks);
+    match without_halts_of_every_unit(bundle, tasks) {
+        Ok((_, lifted)) if lifted.is_empty() => lifted,
+        Ok((without, lifted)) => {
+            match signed {
+                Some((_, tasks)) => *tasks = without,
+                None => signing.changes.insert(0, (BundleFile::Tasks, without)),
+            }
+            lifted
+        }
+        Err(why) => {
+            printer.talk(&format!("note: what halts wrote under Awaiting input stays: {why}"));
+            Vec::new()
         }
     }
 }

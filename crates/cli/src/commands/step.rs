@@ -182,12 +182,15 @@ fn advance(taken: &Step<'_>, printer: &mut Printer, aim: Aim, desk: &mut Desk) -
     };
     let committed = match &report.outcome {
         StepOutcome::Swept(swept)
-            if session.settings.halt_commit.value && !swept.dry_run && !swept.parked.is_empty() =>
+            if session.settings.halt_commit.value
+                && !swept.dry_run
+                && !(swept.parked.is_empty() && swept.lifted.is_empty()) =>
         {
             let committed = halt_commit::commit(&session, environment.git.as_deref(), swept);
             committed
                 .map_err(|why| report.notes.push(format!("not committed: {why}")))
                 .ok()
+                .flatten()
         }
         StepOutcome::Swept(_)
         | StepOutcome::Dispatched(_)

@@ -53,7 +53,10 @@ pub(super) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
         Some(Observed::Unknown(why)) => return Answer::Unknown(why.clone()),
     };
     match origin.fences.get(task) {
-        None => Answer::No("no fence at origin".to_string()),
+        None if own.is_some_and(|own| own.current().is_some()) => {
+            Answer::No("no fence of another clone; this one has fenced it".to_string())
+        }
+        None => Answer::No("no fence of another clone at origin".to_string()),
         Some(fence) if own.is_some_and(|own| own.owns(&fence.commit)) => {
             Answer::No("the fence at origin is this clone's own".to_string())
         }
@@ -67,7 +70,8 @@ pub(super) fn answer(task: &TaskId, evidence: &Evidence) -> Answer {
 
 fn foreign_hint(spec: &SpecId, task: &TaskId) -> String {
     format!(
-        "it ends when the unit lands; if that tower is gone for good: git push origin :{}",
+        "its worker may be at work in that tower's clone, and it ends when the unit lands; if that clone is gone for good: \
+         git push origin :{}",
         reference(spec, task)
     )
 }

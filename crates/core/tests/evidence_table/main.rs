@@ -179,7 +179,9 @@ fn a_fence_of_somebody_else_names_its_owner_and_what_ends_it() {
     );
     assert_eq!(
         why.hint.as_deref(),
-        Some("it ends when the unit lands; if that tower is gone for good: git push origin :refs/planwright-fence/a/1")
+        Some(
+            "its worker may be at work in that tower's clone, and it ends when the unit lands; if that clone is gone for good: git push origin :refs/planwright-fence/a/1"
+        )
     );
     let state = derive(&one_task(), &fenced(free, Fencing::Own));
     assert_eq!(state.tasks[&task()].state, TaskState::Ready);

@@ -12,6 +12,7 @@ use orchestrate_spec::park::{ParkError, park};
 use orchestrate_spec::placement::{PlacementError, park_block};
 use orchestrate_spec::{BundleFiles, BundleTexts, FormatVersion};
 
+use super::lift::{Lifted, without};
 use super::{Parked, Placed, Swept};
 use crate::lock::Held;
 use crate::preflight::whole_bundle;
@@ -65,6 +66,7 @@ pub struct Edited {
     after: BundleTexts,
     placed: Vec<BundleFile>,
     parked: Vec<Parked>,
+    lifted: Vec<Lifted>,
 }
 
 impl Edited {
@@ -76,6 +78,7 @@ impl Edited {
             after: texts.clone(),
             placed: Vec::new(),
             parked: Vec::new(),
+            lifted: Vec::new(),
         }
     }
 
@@ -93,6 +96,7 @@ impl Edited {
             spec: self.spec,
             placed: self.placed,
             parked: self.parked,
+            lifted: self.lifted,
             dry_run,
         }
     }
@@ -144,13 +148,29 @@ impl Edited {
             Err(ParkError::Parked { .. }) => return Ok(()),
             Err(error) => return Err(error.to_string()),
         };
+        self.take(tasks)?;
+        self.parked.push(entry.parked());
+        Ok(())
+    }
+
+    /// Takes away what a halt of every unit wrote.
+    ///
+    /// # Errors
+    /// Why it stays.
+    pub(super) fn lift(&mut self, lifted: Lifted) -> Result<(), String> {
+        let tasks = without(self.version, &self.after.tasks, &lifted.task)?;
+        self.take(tasks)?;
+        self.lifted.push(lifted);
+        Ok(())
+    }
+
+    fn take(&mut self, tasks: Vec<u8>) -> Result<(), String> {
         let after = BundleTexts {
             tasks,
             ..self.after.clone()
         };
         refuse_other_content(&self.spec, &self.before, &after)?;
         self.after = after;
-        self.parked.push(entry.parked());
         Ok(())
     }
 }

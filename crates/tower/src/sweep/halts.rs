@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use orchestrate_core::derive::TaskState;
 use orchestrate_core::evidence::Lease;
 use orchestrate_core::graph::{ParkingPlace, TaskGraph};
-use orchestrate_core::identifier::{TaskId, Unit};
+use orchestrate_core::identifier::{SpecId, TaskId, Unit};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::Place;
 use orchestrate_core::plan::{HaltReason, NoDispatch};
@@ -74,6 +74,7 @@ fn would_park(request: &StepRequest, wanted: Vec<Entry>) -> Swept {
         spec: request.spec.clone(),
         placed: Vec::new(),
         parked: wanted.into_iter().map(Entry::parked).collect(),
+        lifted: Vec::new(),
         dry_run: true,
     }
 }
@@ -319,6 +320,11 @@ fn entries(request: &StepRequest, refusal: &Refusal) -> Vec<Entry> {
     entries
 }
 
+/// Returns how the note of a halt ends: with what puts its task back.
+pub(super) fn command_back(spec: &SpecId, task: &TaskId) -> String {
+    format!("; then orchestrate unpark {spec} {task}")
+}
+
 fn entry(request: &StepRequest, unit: &Unit, task: &TaskId, halted: Vec<HaltReason>) -> Entry {
     entry_with("halted: ", request, (unit, task), halted)
 }
@@ -334,7 +340,7 @@ fn entry_with(lead: &str, request: &StepRequest, (unit, task): (&Unit, &TaskId),
         unit: unit.clone(),
         task: task.clone(),
         // The bullet holds the task back: a step before it is gone would do nothing.
-        note: format!("{what}; then orchestrate unpark {} {task}", request.spec),
+        note: format!("{what}{}", command_back(&request.spec, task)),
         what,
         halted,
     }

@@ -19,7 +19,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    /// Returns the fence that the person is told to remove if its tower is gone for good, and it is none of ours.
+    /// Returns the fence that the person is told to remove if its clone is gone for good, and it is none of ours.
     pub(super) fn strand(&self) -> Option<&str> {
         let (_, reference) = self.hint.as_deref()?.split_once(REMOVE_FENCE)?;
         let reference = reference.split_whitespace().next()?;
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn only_the_fence_of_a_nameless_tower_is_a_strand() {
-        let hint = "it ends when the unit lands; if that tower is gone for good: git push origin :refs/f/x/1";
+        let hint = "it ends when the unit lands; if that clone is gone for good: git push origin :refs/f/x/1";
         let task = |detail: &str| Task {
             id: "1".to_owned(),
             state: "unknown".to_owned(),

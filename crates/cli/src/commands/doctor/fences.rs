@@ -9,8 +9,7 @@ use orchestrate_core::evidence::{Base, Origin};
 use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::Place;
-use orchestrate_core::process::Liveness;
-use orchestrate_core::record::fence::{Fence, OriginFence, OwnFences, owner, parts};
+use orchestrate_core::record::fence::{OriginFence, OwnFences, owner, parts};
 use orchestrate_core::words::count;
 use orchestrate_core::world::World;
 use orchestrate_host::origin;
@@ -221,33 +220,19 @@ impl<'a> Situation<'a> {
     }
 }
 
-/// A fence of another clone of whose work nothing is seen: it waits for a person, who knows that other clone.
+/// A fence of another clone of whose work nothing is seen. So every unit looks from here while its worker is at work there
+/// and has pushed nothing; that its tower has ended says nothing, because a tower ends when it has dispatched.
 fn of_fence(ground: &Ground<'_>, situation: &Situation<'_>, task: &TaskId, fence: &OriginFence) -> Option<Finding> {
     let is_at_work = situation.origin.branches.keys().any(|unit| unit.contains(task));
     if situation.is_own(task, fence) || is_at_work || situation.has_landed(task) {
         return None;
     }
-    let tower = fence
-        .message
-        .as_deref()
-        .and_then(Fence::of_message)
-        .map(|fence| fence.tower);
-    let is_dead = tower.is_some_and(|tower| ground.world.liveness(&tower) == Observed::Known(Liveness::Dead));
-    let (weight, state) = if is_dead {
-        (Weight::Warning, ", which has ended")
-    } else {
-        (Weight::Note, "")
-    };
     let problem = format!(
-        "{}{state}, has fenced it, and nothing of its work is at origin",
+        "{} has fenced it, its worker may be at work in that tower's clone, and nothing of its work is at origin yet",
         owner(&fence.commit, fence.message.as_deref())
     );
     let spec = situation.spec;
-    let mend = Mend::provided("if nobody works on it there", collect(ground, spec, task.as_str()));
-    Some(Finding::new(
-        weight,
-        format!("the fence of task {task} of specs/{spec}"),
-        problem,
-        mend,
-    ))
+    let mend = Mend::provided("if that clone is gone for good", collect(ground, spec, task.as_str()));
+    let place = format!("the fence of task {task} of specs/{spec}");
+    Some(Finding::new(Weight::Note, place, problem, mend))
 }

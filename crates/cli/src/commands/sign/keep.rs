@@ -26,14 +26,6 @@ pub(super) enum Signed {
     ReAnchored,
 }
 
-const FILES: [BundleFile; 5] = [
-    BundleFile::Requirements,
-    BundleFile::Design,
-    BundleFile::Tasks,
-    BundleFile::TestSpec,
-    BundleFile::KickoffBrief,
-];
-
 /// Returns what will follow the signature, before it is given.
 pub(super) fn announced(session: &Session, spec: &SpecId) -> String {
     if session.settings.commit_on_kickoff.value {
@@ -92,7 +84,7 @@ pub(super) fn finish(
 /// Returns how many of the five files HEAD does not have as they lie in the checkout.
 fn uncommitted(session: &Session, spec: &SpecId) -> usize {
     let Observed::Known(head) = session.world.repository().head() else {
-        return FILES.len();
+        return BundleFile::ALL.len();
     };
     let differs = |file: &BundleFile| {
         let here = session.world.read(&Place::BundleFile(spec.clone(), *file));
@@ -101,7 +93,7 @@ fn uncommitted(session: &Session, spec: &SpecId) -> usize {
             (_, _) => true,
         }
     };
-    FILES.iter().filter(|file| differs(file)).count()
+    BundleFile::ALL.iter().filter(|file| differs(file)).count()
 }
 
 /// Checks that the record signs what was committed: git may have changed the bytes on their way.
