@@ -539,3 +539,22 @@ impl Arguments {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the first page shows is accepted whole: with everything that a command needs, and in values that there are.
+    #[test]
+    fn the_commands_of_the_first_page_are_whole() {
+        let page = include_str!("../../../README.md");
+        let shown: Vec<&str> = page.lines().filter(|line| line.starts_with("orchestrate ")).collect();
+        assert!(shown.len() >= 10, "{shown:?}");
+        for line in shown {
+            // What follows two blanks is a remark.
+            let command = line.split("  ").next().unwrap_or_default();
+            let parsed = Arguments::try_parse_from(command.split_whitespace());
+            assert!(parsed.is_ok(), "{command}: {parsed:?}");
+        }
+    }
+}
