@@ -463,6 +463,18 @@ fn the_posture_towards_origin_is_told_and_mended() {
         "note",
         "main has commits that origin's main has not",
     );
+    // Origin has gone on meanwhile, so that git refuses a push alone.
+    let clone = clone_with_settings(&sandbox, "clone", &[]);
+    let _ = sandbox.commit_all_in(&clone, "of somebody else");
+    let _ = sandbox.git_in(&clone, &["push", "--quiet", "origin", "main"]);
+    let _ = sandbox.git(&["fetch", "--quiet", "origin"]);
+    let _ = sandbox.commit_all("not pushed either");
+    mends(
+        &sandbox,
+        "origin",
+        "note",
+        "main has commits that origin's main has not",
+    );
     sandbox.configure("dispatch_fence: off\n");
     let finding = the_finding(&sandbox, "origin", "it is off");
     assert_eq!(text(&finding, "weight"), "warning");

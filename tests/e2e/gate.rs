@@ -154,6 +154,24 @@ fn what_origin_does_not_have_halts_with_the_push() {
     let _ = halts(&sandbox, "origin has no branch main", "git push origin main");
 }
 
+/// Git refuses a push to an origin that has gone on.
+#[test]
+fn what_origin_has_besides_is_pulled_before_the_push() {
+    let sandbox = sandbox(&single());
+    sandbox.add_origin();
+    let clone = sandbox.clone_origin("clone", &[]);
+    let _ = sandbox.commit_all_in(&clone, "of somebody else");
+    let _ = sandbox.git_in(&clone, &["push", "--quiet", "origin", "main"]);
+    let _ = sandbox.commit_all("not pushed");
+    let signed = sandbox.read("specs/alpha/requirements.md");
+    sandbox.write(
+        "specs/alpha/requirements.md",
+        &signed.replace("is delivered.", "is delivered twice."),
+    );
+    let pull = "where main is checked out: git pull --no-rebase origin main && git push origin main";
+    let _ = halts(&sandbox, "differs from origin's main", pull);
+}
+
 /// Verifies REQ-D1.2.
 #[test]
 fn a_form_of_whole_files_is_compared_in_its_own_form() {

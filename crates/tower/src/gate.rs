@@ -115,13 +115,29 @@ fn not_behind(world: &dyn World, spec: &SpecId, base: &Base) -> Result<(), NoDis
 }
 
 fn differs(world: &dyn World, spec: &SpecId, base: &Base) -> NoDispatch {
-    let push = (base.origin == AtOrigin::Has).then(|| format!("git push origin {}", base.name));
+    let push = (base.origin == AtOrigin::Has).then(|| push(world, base));
     halt(HaltReason::WorkingCopyDiffers {
         spec: spec.to_string(),
         base: base.gated_name(),
         push,
         is_committed: is_committed(world, spec, &base.commit, &BundleFile::ALL),
     })
+}
+
+/// Returns the command with which a person brings the local base to origin's. Where origin's has commits that the local
+/// one lacks, git refuses the push until a person has brought both together, which the tower never does (law L1).
+#[must_use]
+pub fn push(world: &dyn World, base: &Base) -> String {
+    let name = &base.name;
+    let is_behind = base
+        .counterpart
+        .as_ref()
+        .is_some_and(|counterpart| world.contains(&base.commit, counterpart) == Observed::Known(false));
+    if is_behind {
+        format!("where {name} is checked out: git pull --no-rebase origin {name} && git push origin {name}")
+    } else {
+        format!("git push origin {name}")
+    }
 }
 
 /// Returns whether these files of the bundle are in that commit as they are in the working copy: for people alone, as

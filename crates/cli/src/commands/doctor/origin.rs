@@ -4,6 +4,7 @@ use orchestrate_config::FencePolicy;
 use orchestrate_core::evidence::{AtOrigin, Base};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::world::World;
+use orchestrate_tower::gate;
 
 use super::finding::{Finding, Looked, Mend, Weight};
 use super::surroundings::{Ground, Surroundings};
@@ -41,27 +42,17 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
 
 fn of_base(ground: &Ground<'_>, base: &Base) -> Option<Finding> {
     let name = &base.name;
-    let push = format!("git push origin {name}");
+    let push = Mend::of_hint(&gate::push(ground.world, base));
     if base.origin == AtOrigin::Lacks {
         let problem = format!("origin has no {name}: no other clone sees what lands");
-        return Some(Finding::new(
-            Weight::Warning,
-            name.to_string(),
-            problem,
-            Mend::command(push),
-        ));
+        return Some(Finding::new(Weight::Warning, name.to_string(), problem, push));
     }
     let counterpart = base.counterpart.as_ref().filter(|_| base.origin == AtOrigin::Has)?;
     match ground.world.contains(counterpart, &base.commit) {
         Observed::Known(true) | Observed::Absent(_) => None,
         Observed::Known(false) => {
             let problem = format!("{name} has commits that origin's {name} has not; tasks start at origin's");
-            Some(Finding::new(
-                Weight::Note,
-                name.to_string(),
-                problem,
-                Mend::command(push),
-            ))
+            Some(Finding::new(Weight::Note, name.to_string(), problem, push))
         }
         Observed::Unknown(why) => {
             let mend = Mend::of_hint(why.hint.as_deref().unwrap_or("git fsck"));
