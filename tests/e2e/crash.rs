@@ -136,7 +136,8 @@ fn the_lease_survives_a_kill_of_the_runner_for_as_long_as_the_client_lives() {
     let client = sandbox.worker_at_gate("1");
     kill_process_and_wait(runner);
     assert!(sandbox.is_leased("alpha", "1"), "the client inherited it");
-    assert!(state_of(&sandbox, "1").starts_with("running: a worker runs (pid "));
+    let ended = format!("running: a worker runs (its runner, pid {runner}, has ended)");
+    assert_eq!(state_of(&sandbox, "1"), ended);
     let _ = sandbox.orchestrate(&["alpha", "--detailed-exitcode"]).exits(11);
     let _ = sandbox.orchestrate(&["plumbing", "run-worker", "alpha", "1"]).exits(4);
     drop(client);

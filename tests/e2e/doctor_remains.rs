@@ -139,7 +139,7 @@ fn leases_that_cannot_be_read_and_processes_without_one_are_told() {
     let _ = sandbox.orchestrate(&["alpha"]).exits(0);
     let gate = sandbox.worker_at_gate("1");
     let output = sandbox.orchestrate(&["doctor"]).exits(0);
-    let _ = output.says(" works in alpha-task-1");
+    let _ = output.says("a worker in alpha-task-1 (pid ");
     drop(gate);
     sandbox.wait_for_worker("alpha", "1");
     let worktree = sandbox.path(".claude/worktrees/alpha-task-1");

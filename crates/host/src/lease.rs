@@ -13,11 +13,14 @@ use fd_lock::RwLock;
 use orchestrate_core::evidence::Lease;
 use orchestrate_core::identifier::Nonce;
 use orchestrate_core::observed::{Observed, Why};
+use orchestrate_core::process::{Liveness, ProcessIdentity};
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::world::Fault;
 use rustix::fs::OFlags;
 use rustix::io::FdFlags;
 use serde::{Deserialize, Serialize};
+
+use crate::identity;
 
 /// How long [`take`] waits for probers, each of which holds the lock shared and for an instant only.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -29,8 +32,11 @@ const LONGEST_TEXT: u64 = 4096;
 /// Who holds a lease. For people only: that it is held is for the kernel to say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaseHolder {
-    /// The worker runner.
+    /// The worker runner's process id.
     pub pid: u32,
+    /// The worker runner itself, where the kernel told who it is. Older versions did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner: Option<ProcessIdentity>,
     /// When it took the lease.
     pub started: Timestamp,
     /// The attempt it runs.
@@ -211,13 +217,24 @@ fn held(file: &mut File) -> Lease {
         .and_then(|_| serde_json::from_str::<LeaseHolder>(&text).ok());
     match holder {
         Some(holder) => Lease::Held {
-            holder: format!("pid {}", holder.pid),
+            holder: described(&holder),
             since: Some(holder.started),
         },
         None => Lease::Held {
             holder: "it has not said who it is".to_owned(),
             since: None,
         },
+    }
+}
+
+/// Returns who holds the lease, in words. A runner that was killed holds it no more: what it started does.
+fn described(holder: &LeaseHolder) -> String {
+    let pid = holder.pid;
+    match holder.runner.as_ref().map(identity::liveness) {
+        Some(Observed::Known(Liveness::Dead)) => format!("its runner, pid {pid}, has ended"),
+        Some(Observed::Known(Liveness::Alive) | Observed::Absent(_) | Observed::Unknown(_)) | None => {
+            format!("pid {pid}")
+        }
     }
 }
 
@@ -282,14 +299,34 @@ mod tests {
     }
 
     #[test]
-    fn a_holder_that_said_nothing_is_a_holder() {
+    fn a_holder_is_told_as_far_as_it_is_known() {
         let (_guard, root) = directory();
         let path = path(&root);
+        let own = identity::current().expect("identity");
+        let since = Timestamp::from_seconds(1_795_973_518);
+        let written = |pid| {
+            let runner = Some(ProcessIdentity { pid, ..own.clone() });
+            let attempt = Nonce::from_bytes([0; 16]);
+            let holder = LeaseHolder {
+                pid,
+                runner,
+                started: since,
+                attempt,
+            };
+            serde_json::to_string(&holder).expect("JSON")
+        };
+        // Larger than any pid the kernel gives.
+        let nobody = u32::MAX;
+        let (living, ended) = (written(own.pid), written(nobody));
+        let is_own = format!("pid {}", own.pid);
+        let was_nobody = format!("its runner, pid {nobody}, has ended");
         for (text, holder, since) in [
+            (living.as_str(), is_own.as_str(), Some(since)),
+            (ended.as_str(), was_nobody.as_str(), Some(since)),
             (
                 "{\"pid\":7,\"started\":\"2026-11-29T17:31:58Z\",\"attempt\":\"00000000000000000000000000000000\"}\n",
                 "pid 7",
-                Some(Timestamp::from_seconds(1_795_973_518)),
+                Some(since),
             ),
             ("\u{1b}[31m torn", "it has not said who it is", None),
         ] {

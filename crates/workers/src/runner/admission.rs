@@ -58,6 +58,7 @@ pub(super) fn admit(request: &RunRequest) -> Result<Result<Admitted, Why>, Fault
     }
     lease.describe(&LeaseHolder {
         pid: std::process::id(),
+        runner: identity::current().ok(),
         started: clock::now(),
         attempt: record.attempt.clone(),
     })?;

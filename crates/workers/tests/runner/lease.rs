@@ -9,8 +9,8 @@ use libtest_mimic::Trial;
 use orchestrate_core::evidence::Lease;
 use orchestrate_core::identifier::Nonce;
 use orchestrate_core::observed::Observed;
-use orchestrate_host::clock;
 use orchestrate_host::lease::{LeaseHolder, probe, take};
+use orchestrate_host::{clock, identity};
 
 use crate::fixture::this_program;
 use crate::trial;
@@ -35,6 +35,7 @@ pub(crate) fn act_as_holder(path: &str) {
             let attempt = Nonce::from_bytes([1; 16]);
             hold.describe(&LeaseHolder {
                 pid: std::process::id(),
+                runner: identity::current().ok(),
                 started: clock::now(),
                 attempt,
             })

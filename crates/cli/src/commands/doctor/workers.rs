@@ -24,7 +24,7 @@ pub(super) fn look(surroundings: &Surroundings<'_>) -> Looked {
         let path = lease::path(&registration.git_directory);
         match lease::probe(&path) {
             Observed::Known(Lease::Held { holder, .. }) => held.push(format!(
-                "{holder} works in {}",
+                "a worker in {} ({holder})",
                 registration.path.file_name().unwrap_or_default()
             )),
             Observed::Known(Lease::Free) => unheld.push(registration),
