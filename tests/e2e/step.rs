@@ -319,7 +319,7 @@ fn a_dry_run_decides_and_writes_nothing() {
           why 1     head of the critical path 1 → 2 (2 days); also ready: 3
           nothing was written: no lock, no branch, no worktree
         --- err
-        watch ended: nothing is ready
+        watch ended: a dry run looks once
         ");
     assert_eq!(sandbox.changes_since(&before), [""; 0]);
 }

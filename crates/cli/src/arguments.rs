@@ -105,7 +105,7 @@ pub(crate) struct StepArguments {
     /// Never prompt, and write down what waits for a person. Implied where there is no terminal.
     #[arg(long)]
     pub(crate) unattended: bool,
-    /// Decide and print, but take no lock and write nothing.
+    /// Decide and print, but take no lock and write nothing. With --watch it looks once.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// How to print the result.

@@ -44,7 +44,14 @@ pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer:
         DriverError::Illegal(event) => Failure::failed(format!("the watch loop failed: {event}")),
     })?;
     let why = match reason {
-        StopReason::NothingReady => watched.idle.unwrap_or_else(|| "nothing is ready".to_owned()),
+        StopReason::NothingReady => watched.idle.unwrap_or_else(|| {
+            let why = if arguments.dry_run {
+                "a dry run looks once"
+            } else {
+                "nothing is ready"
+            };
+            why.to_owned()
+        }),
         StopReason::Halted => "a person is needed".to_owned(),
         StopReason::Interrupted => "interrupted".to_owned(),
     };
