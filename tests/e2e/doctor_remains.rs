@@ -324,6 +324,32 @@ fn what_is_this_machines_is_excluded() {
         .says("not fixed: cannot write .git/info/exclude");
 }
 
+#[test]
+fn what_was_mended_is_told_as_it_is_now() {
+    let sandbox = sandbox(&single());
+    sandbox.write(".gitignore", "");
+    let staged = "specs/alpha/.orchestrate-partial-Ab3dEf";
+    sandbox.write(staged, "half");
+    make_old(&sandbox, staged);
+    let looked_at = |arguments: &[&str], check: &str| {
+        let value = sandbox
+            .orchestrate(&[&["doctor", "--format", "json"], arguments].concat())
+            .exits(0)
+            .json();
+        let mut checks = value["checks"].as_array().expect("checks").iter();
+        let found = checks.find(|one| one["name"] == check).expect("the check");
+        text(found, "looked_at").to_owned()
+    };
+    assert_eq!(looked_at(&[], "ignore-rules"), "what is this machine's is not ignored");
+    assert_eq!(looked_at(&["--fix", "--dry-run"], "litter"), "1 thing left behind");
+    assert_eq!(looked_at(&["--fix"], "litter"), "0 things left behind");
+    let _ = sandbox.shell("rm .git/info/exclude").exits(0);
+    assert_eq!(
+        looked_at(&["--fix"], "ignore-rules"),
+        "what is this machine's is ignored"
+    );
+}
+
 /// Verifies REQ-F2.4.
 #[test]
 fn what_killed_processes_left_is_removed_where_it_is_nobodys() {

@@ -146,7 +146,8 @@ pub(crate) fn run(
         .iter()
         .map(|check| (check.name, (check.look)(&surroundings)))
         .collect();
-    let examined = mended(looked, arguments, environment, &specs);
+    let mut examined = mended(looked, arguments, environment, &specs);
+    look_again(&mut examined, &surroundings);
     let here = primary.as_ref().map(|primary| primary.as_str());
     match printer.format() {
         Format::Json => printer.json(&report::as_json(&examined, here)),
@@ -190,6 +191,30 @@ fn mended(
                 .collect(),
         })
         .collect()
+}
+
+/// Looks again where something was mended: what is told of a check is how it is now.
+fn look_again(examined: &mut [Examined], surroundings: &Surroundings<'_>) {
+    let is_mended = |one: &Examined| one.findings.iter().any(|(_, fixed)| matches!(fixed, Some(Fixed::Done)));
+    let Some(before) = surroundings.ground.filter(|_| examined.iter().any(is_mended)) else {
+        return;
+    };
+    // Opened anew: git keeps in memory what it has read of its rules.
+    let environment = surroundings.environment;
+    let Ok(world) = RealWorld::open(&environment.directory, environment.world_settings()) else {
+        return;
+    };
+    let ground = Some(Ground {
+        world: &world,
+        ..before
+    });
+    let surroundings = Surroundings {
+        ground,
+        ..*surroundings
+    };
+    for (one, check) in examined.iter_mut().zip(CHECKS).filter(|(one, _)| is_mended(one)) {
+        one.at = (check.look)(&surroundings).at;
+    }
 }
 
 fn apply(repair: &Repair, environment: &Environment, specs: &[SpecId]) -> Result<(), Fault> {
