@@ -1,6 +1,7 @@
 //! The command line's grammar. Plain data: nothing is looked up or decided here.
 
 mod fence;
+pub(crate) mod slip;
 mod subjects;
 
 use camino::Utf8PathBuf;

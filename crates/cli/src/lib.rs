@@ -24,7 +24,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::arguments::{Arguments, Format};
+use crate::arguments::{Arguments, Format, slip};
 use crate::environment::Environment;
 use crate::printer::Printer;
 
@@ -33,7 +33,13 @@ use crate::printer::Printer;
 pub fn run() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(answer) => return ExitCode::from(Printer::new(Format::Human).grammar(&answer)),
+        Err(answer) => {
+            let mut printer = Printer::new(Format::Human);
+            return ExitCode::from(match slip::of(&answer, std::env::args_os()) {
+                Some(failure) => printer.failure(&failure),
+                None => printer.grammar(&answer),
+            });
+        }
     };
     orchestrate_host::library::set_up();
     let mut printer = Printer::new(arguments.format());

@@ -95,7 +95,7 @@ impl Session {
 
     fn unknown(&self, spec: &SpecId) -> Failure {
         let known = self.bundles();
-        let hint = match nearest(&known, spec.as_str()) {
+        let hint = match nearest(known.iter().map(SpecId::as_str), spec.as_str()) {
             Some(near) => format!("did you mean specs/{near}?"),
             None if known.is_empty() => "there is no bundle under specs/ in the primary checkout".to_owned(),
             None => format!(
@@ -233,9 +233,9 @@ pub(crate) fn bundles_in(specs: &Utf8Path) -> Vec<SpecId> {
 }
 
 /// Returns the name that was probably meant: the one with the fewest slips, if they are few for its length.
-pub(crate) fn nearest<'a>(known: &'a [SpecId], meant: &str) -> Option<&'a SpecId> {
-    let slips = |spec: &&SpecId| strsim::damerau_levenshtein(spec.as_str(), meant);
-    let near = known.iter().min_by_key(slips)?;
+pub(crate) fn nearest<'a>(known: impl IntoIterator<Item = &'a str>, meant: &str) -> Option<&'a str> {
+    let slips = |name: &&str| strsim::damerau_levenshtein(name, meant);
+    let near = known.into_iter().min_by_key(slips)?;
     let allowed = (meant.len() / 3).clamp(1, 3);
     (slips(&near) <= allowed).then_some(near)
 }
@@ -275,18 +275,14 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_found_and_a_far_one_is_not() {
-        let known: Vec<SpecId> = ["alpha", "billing", "hello-tower"]
-            .iter()
-            .map(|name| SpecId::parse(name).expect("a name"))
-            .collect();
-        let near = |meant: &str| nearest(&known, meant).map(SpecId::as_str);
+        let near = |meant: &str| nearest(["alpha", "billing", "hello-tower"], meant);
         assert_eq!(near("alpah"), Some("alpha"));
         assert_eq!(near("biling"), Some("billing"));
         assert_eq!(near("hello-towers"), Some("hello-tower"));
         for far in ["gamma", "x", "hello", "release-notes"] {
             assert_eq!(near(far), None, "{far}");
         }
-        assert_eq!(nearest(&[], "alpha"), None);
+        assert_eq!(nearest([], "alpha"), None);
     }
 
     #[test]

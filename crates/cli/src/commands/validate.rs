@@ -83,7 +83,7 @@ fn target(text: &str, root: &Utf8Path, here: &Utf8Path) -> Result<Target, Failur
         return default_target(root, here);
     }
     let known = bundles_in(root);
-    let hint = match name.and_then(|name| nearest(&known, name.as_str())) {
+    let hint = match name.and_then(|name| nearest(known.iter().map(SpecId::as_str), name.as_str())) {
         Some(near) => format!("did you mean specs/{near}?"),
         None => "name a bundle's directory, a spec's name, or a directory of bundles".to_owned(),
     };
