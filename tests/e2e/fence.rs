@@ -135,7 +135,8 @@ fn a_landing_that_other_clones_cannot_see_keeps_its_fence() {
     sandbox.wait_for_worker("alpha", "1");
     let _ = sandbox.git(&["merge", "--quiet", "--ff-only", "planwright/alpha/task-1"]);
     let _ = sandbox.git(&["push", "--quiet", "origin", "main"]);
-    let told = "git commit --allow-empty -m \"chore: task 1 has landed\" -m \"Planwright-Task: alpha/1\"";
+    let told = "git commit --allow-empty -m \"chore: task 1 has landed\" -m \"Planwright-Task: alpha/1\", \
+                then git push origin main";
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says(told);
     assert!(fences(&sandbox).contains(&FENCE.to_owned()));
     let _ = sandbox

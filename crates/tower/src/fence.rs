@@ -17,7 +17,7 @@ use orchestrate_core::record::fence::{Fence, FenceIntent, ForeignFences, OriginF
 use orchestrate_core::world::{Fault, Pushed, Reading, World};
 
 use crate::fetch::Freshness;
-use crate::gate::Passed;
+use crate::gate::{self, Passed};
 use crate::lock::Held;
 use crate::step::{StepRequest, Survey, machine};
 
@@ -216,7 +216,10 @@ fn collect(world: &mut dyn World, spec: &SpecId, survey: &Survey) -> Vec<String>
         Some((task, fence, report))
     });
     let (told, untold): (Vec<_>, Vec<_>) = landed.partition(|(_, _, report)| is_told_to_all(report));
-    let mut failed: Vec<String> = untold.into_iter().map(|(task, _, _)| untold_note(spec, task)).collect();
+    let mut failed: Vec<String> = untold
+        .into_iter()
+        .map(|(task, _, _)| untold_note(spec, task, &gate::push(world, &evidence.base)))
+        .collect();
     for (task, fence, _) in told {
         if let Err(fault) = world.delete_fence(spec, task, &fence.commit) {
             failed.push(format!("the fence of task {task}, which has landed, stays: {fault}"));
@@ -231,11 +234,11 @@ fn is_told_to_all(report: &TaskReport) -> bool {
     matches!(report.decided_by, Some(Row::MergedPullRequest | Row::Trailer))
 }
 
-fn untold_note(spec: &SpecId, task: &TaskId) -> String {
+fn untold_note(spec: &SpecId, task: &TaskId, push: &str) -> String {
     format!(
         "task {task} has landed, but neither a trailer nor a merged pull request tells the other clones: its fence stays \
          until origin has a commit that does: git commit --allow-empty -m \"chore: task {task} has landed\" \
-         -m \"Planwright-Task: {spec}/{task}\""
+         -m \"Planwright-Task: {spec}/{task}\", then {push}"
     )
 }
 
