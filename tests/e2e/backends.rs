@@ -91,7 +91,7 @@ fn without_claude_the_default_is_a_printed_command_and_says_so() {
         --- out
         nothing to dispatch: nothing is ready
           1     no agent was installed, so it was left to a person to start one
-                → start an agent in .claude/worktrees/alpha-task-1 with the prompt that was named, or let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 1
+                → start an agent in .claude/worktrees/alpha-task-1 with the prompt in .git/worktrees/alpha-task-1/orchestrate.prompt.md, or let it be dispatched again: orchestrate plumbing orchestrate-marker clear specs/alpha 1
         ");
     let prompt = sandbox.read(".git/worktrees/alpha-task-1/orchestrate.prompt.md");
     assert!(prompt.starts_with("# Unit 1 of specs/alpha\n"), "{prompt}");

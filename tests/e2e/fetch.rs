@@ -413,7 +413,7 @@ fn a_bundle_that_changed_at_origin_holds_until_it_is_pulled() {
         exit 12
         --- out
         held: origin's main has another version of specs/alpha, which your local main lacks; nothing was dispatched
-        hint: update your local main: git pull --ff-only where it is checked out, git fetch origin main:main elsewhere
+        hint: update your local main: git pull --ff-only where it is checked out, or --no-rebase if it has commits of its own; git fetch origin main:main elsewhere
         ");
     let _ = sandbox.git(&["pull", "--quiet", "--ff-only", "origin", "main"]);
     let _ = step(&sandbox, &[]).exits(4).says("specs/alpha is Retired");

@@ -66,6 +66,35 @@ fn a_landing_that_was_reverted_is_held_for_a_person() {
     }
 }
 
+/// Without a trailer the branch waits as before it came to base: whoever is told to merge it is told that it was undone.
+/// Verifies REQ-C3.2.
+#[test]
+fn a_branch_whose_squash_was_reverted_says_so_where_it_waits() {
+    let sandbox = sandbox(&alpha());
+    sandbox.act_commit("1", "feat: work\n");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+    let _ = sandbox.git(&["merge", "--quiet", "--squash", "planwright/alpha/task-1"]);
+    let _ = sandbox.commit_all("feat: work (#5)\n");
+    assert!(
+        state_of(&sandbox, "1").starts_with("landed"),
+        "{}",
+        state_of(&sandbox, "1")
+    );
+    let by = revert(&sandbox, &["HEAD"]);
+    let state = state_of(&sandbox, "1");
+    assert!(
+        state.starts_with("in progress: 1 commit on task-1, not on main; "),
+        "{state}"
+    );
+    assert!(state.ends_with(&format!("reverted by {}", &by[..7])), "{state}");
+    let _ = sandbox
+        .orchestrate(&["why", "alpha", "1"])
+        .exits(0)
+        .says("if it is to stay undone: orchestrate park specs/alpha 1")
+        .says("it back: review planwright/alpha/task-1");
+}
+
 /// The commit that says it completes the task still stands; where only the branch tells, any of its commits counts.
 #[test]
 fn half_a_landing_that_was_reverted_is_held_where_no_trailer_stands() {

@@ -1,6 +1,7 @@
 //! From the rows' answers to a decision: the first row that decides wins, an unknown one above it keeps the task unknown.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::answer::{Answer, Finding, Progress, ProgressKind};
@@ -103,7 +104,12 @@ pub(crate) fn decide(task: &TaskId, rows: &[(Row, Answer)], evidence: &Evidence)
         }
         match answer {
             Answer::Yes(finding) if unknown.is_none() || row.stands_alone() => {
-                return Decision::Decided(*row, finding.clone());
+                let finding = if *row == Row::OwnCommits {
+                    beside_revert(finding.clone(), undone.as_ref(), task, evidence)
+                } else {
+                    finding.clone()
+                };
+                return Decision::Decided(*row, finding);
             }
             Answer::Unknown(why) => unknown = unknown.or(Some(why)),
             Answer::Undone { landing, by, at } => {
@@ -120,6 +126,32 @@ pub(crate) fn decide(task: &TaskId, rows: &[(Row, Answer)], evidence: &Evidence)
     }
 }
 
+/// Commits that wait on a branch may be what came to base and was undone there: who merges them again has to know it.
+fn beside_revert(finding: Finding, undone: Option<&Decision>, task: &TaskId, evidence: &Evidence) -> Finding {
+    let (Finding::InProgress(progress), Some(Decision::Decided(_, Finding::InProgress(reverted)))) = (&finding, undone)
+    else {
+        return finding;
+    };
+    let again = progress.hint.as_deref().unwrap_or_default();
+    Finding::InProgress(Progress {
+        kind: progress.kind,
+        detail: format!("{}; {}", progress.detail, reverted.detail),
+        hint: Some(format!(
+            "if it is to stay undone: {}; to bring it back: {again}",
+            out_of_scope(task, evidence)
+        )),
+        at: progress.at,
+    })
+}
+
+/// Returns the command with which a person says that a task is not to be done.
+fn out_of_scope(task: &TaskId, evidence: &Evidence) -> String {
+    format!(
+        "orchestrate park specs/{} {task} --in out-of-scope --reason \"…\"",
+        evidence.spec
+    )
+}
+
 /// Nobody does again by himself what somebody has removed.
 fn held_by_revert(
     task: &TaskId,
@@ -131,9 +163,9 @@ fn held_by_revert(
         kind: ProgressKind::Reverted,
         detail: format!("{landing}, reverted by {}", by.short()),
         hint: Some(format!(
-            "to have it done again: orchestrate unpark specs/{spec} {task}; if it is to stay undone: orchestrate park \
-             specs/{spec} {task} --in out-of-scope --reason \"…\"",
-            spec = evidence.spec
+            "to have it done again: orchestrate unpark specs/{} {task}; if it is to stay undone: {}",
+            evidence.spec,
+            out_of_scope(task, evidence)
         )),
         at,
     })

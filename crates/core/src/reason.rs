@@ -412,7 +412,8 @@ impl HoldReason {
                 base, at_origin: false, ..
             }
             | Self::BaseBehind { base, .. } => Some(format!(
-                "update your local {base}: git pull --ff-only where it is checked out, git fetch origin {base}:{base} elsewhere"
+                "update your local {base}: git pull --ff-only where it is checked out, or --no-rebase if it has commits of its \
+                 own; git fetch origin {base}:{base} elsewhere"
             )),
             Self::EarlierUnit { spec, unit, .. } => {
                 let tasks: Vec<String> = unit.tasks().map(ToString::to_string).collect();

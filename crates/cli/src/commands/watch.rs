@@ -35,6 +35,7 @@ pub(crate) fn run(arguments: &StepArguments, environment: &Environment, printer:
         desk,
         interval,
         last: None,
+        is_waiting: false,
         idle: None,
         code: 0,
         has_parked: false,
@@ -70,6 +71,8 @@ struct Watched<'a> {
     /// After how long an open question does not keep the others from being looked at (law L12).
     interval: Duration,
     last: Option<String>,
+    /// The last step has to wait for something, and that was said.
+    is_waiting: bool,
     /// Why the last step found nothing to do, each open task with what it waits for.
     idle: Option<String>,
     code: u8,
@@ -86,12 +89,18 @@ impl Watched<'_> {
             spec: &self.spec,
             patience: Some(self.interval),
         };
-        let last = &mut self.last;
+        let (last, is_waiting, seconds) = (&mut self.last, &mut self.is_waiting, self.interval.as_secs());
         let (advance, ended) = step::answered(&taken, self.printer, &mut self.desk, |advance, printer| {
             let class = class_of(&advance.report, dry_run);
             let said = format!("{:?}", advance.report.outcome);
             if matches!(class, StepClass::Dispatched | StepClass::Swept) || last.as_ref() != Some(&said) {
                 report::print(advance, printer);
+            }
+            let was_waiting = std::mem::replace(is_waiting, class == StepClass::Waiting);
+            if *is_waiting && !was_waiting {
+                printer.talk(&format!(
+                    "waiting: it looks again when something changes here, and every {seconds} s"
+                ));
             }
             *last = Some(said);
         })?;

@@ -124,13 +124,14 @@ fn our_claim(unit: &Unit, records: &UnitRecords, evidence: &Evidence) -> Option<
 }
 
 fn printed(record: &DispatchRecord, launch: &LaunchRecord) -> Progress {
+    let worktree = record.name().worktree();
     if record.launch.argv.is_empty() {
         return Progress {
             kind: ProgressKind::Claimed,
             detail: "no agent was installed, so it was left to a person to start one".to_string(),
             hint: Some(format!(
-                "start an agent in .claude/worktrees/{} with the prompt that was named, or let it be dispatched again: {}",
-                record.name().worktree(),
+                "start an agent in .claude/worktrees/{worktree} with the prompt in \
+                 .git/worktrees/{worktree}/orchestrate.prompt.md, or let it be dispatched again: {}",
                 clear_command(&record.unit, &record.spec)
             )),
             at: Some(launch.launched),

@@ -116,8 +116,10 @@ impl Universe {
         let before = tenure.obstacles.get(task).map(Vec::as_slice).unwrap_or_default();
         let now = self.obstacles(mind.host, tower, task);
         let contradicts = |obstacle: &&Obstacle| match obstacle {
-            Obstacle::LiveWorker(_)
-            | Obstacle::Landed
+            // What halts every task says nothing of this one: a worker may be at work in another clone, or have lost its
+            // runner and its claim. A dispatch would come upon either.
+            Obstacle::LiveWorker(_) => !is_of_all,
+            Obstacle::Landed
             | Obstacle::OwnCommits
             | Obstacle::TowerAtWork(_)
             | Obstacle::Unreadable(_)
