@@ -99,7 +99,7 @@ fn compared(
     for commit in since {
         let sought = own.iter_mut().flatten().chain(std::iter::once(&mut whole));
         for wanted in sought.filter(|wanted| wanted.found.is_none()) {
-            if changes.touches(git, commit, &wanted.paths)?
+            if changes.touches(git, &memory.parents, commit, &wanted.paths)?
                 && changes.patch(git, commit)? == wanted.patch
                 && wanted.is_held(git, &git.find_commit(commit)?.tree()?)?
             {

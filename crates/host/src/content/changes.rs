@@ -13,7 +13,7 @@ use git2::{Delta, Diff, DiffOptions, Oid, Repository, Tree};
 use sha1::{Digest, Sha1};
 
 use crate::cache::{Kept, fingerprint};
-use crate::history::{Grafts, Id, id};
+use crate::history::{Grafts, Id, Parents, id};
 use crate::layout::Layout;
 
 const KEPT: Kept = Kept {
@@ -76,8 +76,12 @@ fn sum_of<'a>(names: impl IntoIterator<Item = &'a Vec<u8>>) -> Id {
 }
 
 /// Returns the names at the top of which something differs, without a look below.
-fn tops_of(repository: &Repository, commit: Oid) -> Result<Id, git2::Error> {
-    let commit = repository.find_commit(commit)?;
+fn tops_of(repository: &Repository, read: &Parents, commit: &Id) -> Result<Id, git2::Error> {
+    if let Some((from, to)) = read.trees(commit) {
+        let tree = |tree: Id| repository.find_tree(Oid::from_bytes(&tree)?);
+        return Ok(sum_of(&differing(&tree(from)?, &tree(to)?)));
+    }
+    let commit = repository.find_commit(Oid::from_bytes(commit)?)?;
     if commit.parent_count() != 1 {
         return Ok(NOTHING);
     }
@@ -194,13 +198,19 @@ impl Changes {
     }
 
     /// Returns whether the commit, of a single parent, touches exactly these paths.
-    pub(super) fn touches(&self, repository: &Repository, commit: Oid, paths: &Paths) -> Result<bool, git2::Error> {
+    pub(super) fn touches(
+        &self,
+        repository: &Repository,
+        read: &Parents,
+        commit: Oid,
+        paths: &Paths,
+    ) -> Result<bool, git2::Error> {
         let name = id(commit)?;
         let known = self.row(&name);
         let mut row = match known {
             Some(row) => row,
             None => Row {
-                tops: tops_of(repository, commit)?,
+                tops: tops_of(repository, read, &name)?,
                 paths: NOTHING,
                 patch: NOTHING,
             },

@@ -107,6 +107,8 @@ pub(crate) struct Commits<'repository> {
 pub(crate) struct Commit<'store> {
     /// Its parents.
     pub(crate) parents: Vec<Id>,
+    /// Its tree.
+    pub(crate) tree: Id,
     /// The committer's time, in seconds since 1970; 0 where it cannot be read.
     pub(crate) time: i64,
     object: OdbObject<'store>,
@@ -143,6 +145,7 @@ impl<'repository> Commits<'repository> {
         }
         Ok(Commit {
             parents: header.parents,
+            tree: header.tree,
             time: header.time,
             message: header.message,
             object,
@@ -152,6 +155,7 @@ impl<'repository> Commits<'repository> {
 
 struct Header {
     parents: Vec<Id>,
+    tree: Id,
     time: i64,
     /// Where the message begins.
     message: usize,
@@ -160,14 +164,16 @@ struct Header {
 fn header(bytes: &[u8]) -> Result<Header, &'static str> {
     let mut header = Header {
         parents: Vec::new(),
+        tree: Id::default(),
         time: 0,
         message: bytes.len(),
     };
     let mut at = 0;
     for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
         at += line.len();
-        if index == 0 && !line.starts_with(b"tree ") {
-            return Err("the commit names no tree");
+        if index == 0 {
+            let tree = line.strip_prefix(b"tree ").and_then(|tree| hex(tree.trim_ascii_end()));
+            header.tree = tree.ok_or("the commit names no tree")?;
         } else if let Some(parent) = line.strip_prefix(b"parent ") {
             header
                 .parents
@@ -214,6 +220,7 @@ mod tests {
              committer D <d> 7 +0000\n\nsubject\n\nparent {one}\n"
         );
         let header = header(text.as_bytes()).expect("read");
+        assert_eq!(header.tree, [0x11; 20]);
         assert_eq!(header.parents, [[0x11; 20], [0x22; 20]]);
         assert_eq!(header.time, -5);
         assert!(text[header.message..].starts_with("subject\n"));
@@ -226,9 +233,11 @@ mod tests {
             "no line, no parent"
         );
         assert!(header(b"object x\n").is_err());
-        assert!(header(b"tree x\nparent 123\n").is_err());
+        assert!(header(b"tree x\n").is_err());
+        let tree = format!("tree {}\n", "1".repeat(40));
+        assert!(header(format!("{tree}parent 123\n").as_bytes()).is_err());
         assert_eq!(
-            header(b"tree x\ncommitter B <b@c> soon\n").map(|header| header.time),
+            header(format!("{tree}committer B <b@c> soon\n").as_bytes()).map(|header| header.time),
             Ok(0)
         );
     }

@@ -23,7 +23,7 @@ use crate::layout::Layout;
 use crate::repository::Repository;
 
 pub(crate) use commits::{Commits, Grafts, Id, id};
-pub(crate) use span::Span;
+pub(crate) use span::{Parents, Span};
 pub(crate) use walk::Ahead;
 
 /// All that base and its counterpart hold.

@@ -21,7 +21,7 @@ pub(crate) struct Span<'a> {
     parents: &'a Parents,
 }
 
-/// The parents of commits that were read: by the walk through all of base, else one by one. Branches that left base
+/// The parents of commits that were read, and their trees: by the walk through all of base, else one by one. Branches that left base
 /// together have the same commits of base before them.
 #[derive(Default)]
 pub(crate) struct Parents {
@@ -34,6 +34,12 @@ impl Parents {
     pub(super) fn begin(&self, walked: Option<Graph>) {
         *self.walked.borrow_mut() = walked;
         self.read.borrow_mut().clear();
+    }
+
+    /// Returns the trees before and after a commit of a single parent; nothing where a walk has not read both, so that the
+    /// commit has to be asked.
+    pub(crate) fn trees(&self, commit: &Id) -> Option<(Id, Id)> {
+        self.walked.borrow().as_ref()?.trees_of(commit)
     }
 
     fn of(&self, commits: &Commits<'_>, commit: &Id) -> Result<Vec<Id>, git2::Error> {

@@ -24,6 +24,7 @@ pub(super) struct Graph {
 #[derive(Default, Clone)]
 struct Node {
     time: i64,
+    tree: Id,
     parents: Vec<usize>,
     /// The largest generation of the parents outside of this graph.
     above: u32,
@@ -50,7 +51,7 @@ impl Graph {
     }
 
     /// Sets what a commit says.
-    pub(super) fn set(&mut self, index: usize, time: i64, parents: Vec<usize>) {
+    pub(super) fn set(&mut self, index: usize, (time, tree): (i64, Id), parents: Vec<usize>) {
         for parent in &parents {
             if let Some(node) = self.nodes.get_mut(*parent) {
                 node.is_parent = true;
@@ -58,6 +59,7 @@ impl Graph {
         }
         if let Some(node) = self.nodes.get_mut(index) {
             node.time = time;
+            node.tree = tree;
             node.parents = parents;
         }
     }
@@ -81,6 +83,13 @@ impl Graph {
     pub(super) fn parents_of(&self, id: &Id) -> Option<Vec<Id>> {
         let parents = self.parents(*self.index.get(id)?).iter();
         parents.map(|parent| self.ids.get(*parent).copied()).collect()
+    }
+
+    /// Returns the trees before and after a commit of this graph that has exactly one parent, which is in it too.
+    pub(super) fn trees_of(&self, id: &Id) -> Option<(Id, Id)> {
+        let node = self.nodes.get(*self.index.get(id)?)?;
+        let [parent] = node.parents.as_slice() else { return None };
+        Some((self.nodes.get(*parent)?.tree, node.tree))
     }
 
     fn parents(&self, index: usize) -> &[usize] {

@@ -73,7 +73,7 @@ fn beyond(commits: &Commits<'_>, tips: &[Id], known: &Past) -> Result<Option<Bey
                 None => parents.push(graph.index_of(parent)),
             }
         }
-        graph.set(next, commit.time, parents);
+        graph.set(next, (commit.time, commit.tree), parents);
         next += 1;
     }
     let holds_all = known
