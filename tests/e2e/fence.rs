@@ -224,12 +224,14 @@ fn an_origin_that_fails_holds_and_one_that_refuses_says_so() {
     let (sandbox, _) = two_clones(PROGRAM);
     let hook = "../origin.git/hooks/pre-receive";
     let _ = sandbox
-        .shell(&format!("printf '#!/bin/sh\\nexit 1\\n' > {hook} && chmod +x {hook}"))
+        .shell(&format!(
+            "printf '#!/bin/sh\\necho only heads here\\nexit 1\\n' > {hook} && chmod +x {hook}"
+        ))
         .exits(0);
     let _ = sandbox
         .orchestrate(&["alpha", "--detailed-exitcode"])
         .exits(12)
-        .says("origin refuses the fence of task 1: [remote rejected] (pre-receive hook declined)")
+        .says("origin refuses the fence of task 1: [remote rejected] (pre-receive hook declined): only heads here")
         .says("dispatch_fence: off");
     let _ = sandbox.git(&["remote", "set-url", "origin", "/no/such/place"]);
     let _ = sandbox

@@ -354,14 +354,17 @@ fn a_line_of_every_unit_that_a_person_has_changed_stays() {
     sandbox.write(".claude/planwright.local.yml", "dispatch_backend: command\n");
     let _ = sandbox.orchestrate(&["alpha"]).exits(4);
     let once = sandbox.read(TASKS);
-    let asked = once.replace(
-        "; then orchestrate unpark alpha 1\n",
-        "; then orchestrate unpark alpha 1, says Ann\n",
-    );
-    sandbox.write(TASKS, &asked);
     sandbox.configure("");
-    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("parked: Awaiting input");
-    assert_eq!(sandbox.read(TASKS), asked);
+    let end = "; then orchestrate unpark alpha 1\n";
+    for theirs in [
+        "; then orchestrate unpark alpha 1, says Ann\n",
+        "; then orchestrate unpark alpha 1\n  Ann: the proxy was down again\n",
+    ] {
+        let asked = once.replace(end, theirs);
+        sandbox.write(TASKS, &asked);
+        let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("parked: Awaiting input");
+        assert_eq!(sandbox.read(TASKS), asked);
+    }
     sandbox.write(TASKS, &once);
     let _ = sandbox
         .orchestrate(&["alpha", "--watch"])

@@ -156,6 +156,13 @@ pub fn push(
     let output = run(repository, git, &arguments, PUSH_TIMEOUT)?;
     let mut said = answers(&output.stdout);
     said.retain(|reference, _| fences.contains_key(reference));
+    if let Some(word) = word_of_origin(&output.stderr) {
+        for answer in said.values_mut() {
+            if let Pushed::Refused { why } = answer {
+                *why = format!("{why}: {word}");
+            }
+        }
+    }
     let is_refused = said.values().any(|answer| matches!(answer, Pushed::Refused { .. }));
     if said.len() == fences.len() && (output.success() || is_refused) {
         Ok(said)
@@ -198,6 +205,15 @@ fn answers(listing: &[u8]) -> BTreeMap<String, Pushed> {
         Some((to.to_owned(), answer))
     };
     text.lines().filter_map(read).collect()
+}
+
+/// Returns the first line that origin itself said, as a hook of it does to tell what it wants.
+fn word_of_origin(told: &[u8]) -> Option<String> {
+    const LONGEST: usize = 200;
+    let text = String::from_utf8_lossy(told);
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix("remote:"));
+    let line = lines.find(|line| !line.trim().is_empty())?;
+    Some(printable(line.trim()).chars().take(LONGEST).collect())
 }
 
 /// Removes fences from origin, all or none, if they still lead to these commits. A single one that is gone, or another
@@ -344,6 +360,20 @@ mod tests {
                 ("refs/b".to_owned(), Pushed::Same),
                 ("refs/c".to_owned(), refused),
             ])
+        );
+    }
+
+    #[test]
+    fn what_origin_says_of_a_refusal_is_its_first_line() {
+        let said = |told: &[u8]| word_of_origin(told);
+        assert_eq!(
+            said(b"remote: \nremote: only\x1b heads here   \nremote: more\n"),
+            Some("only heads here".to_owned())
+        );
+        assert_eq!(said(b"error: failed to push some refs\n"), None);
+        assert_eq!(
+            said("remote: \u{e4}".repeat(300).as_bytes()).map(|word| word.chars().count()),
+            Some(200)
         );
     }
 

@@ -14,7 +14,7 @@ use crate::parking::{Bullet, bullet};
 use crate::text::{Line, Text, is_blank, is_continuation, line_number};
 
 /// What stands in a section that holds nothing.
-pub(crate) const PLACEHOLDER: &str = "(none yet)";
+pub const PLACEHOLDER: &str = "(none yet)";
 
 /// Why a task was not parked or unparked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

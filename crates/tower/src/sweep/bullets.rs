@@ -158,7 +158,7 @@ impl Edited {
     /// # Errors
     /// Why it stays.
     pub(super) fn lift(&mut self, lifted: Lifted) -> Result<(), String> {
-        let tasks = without(self.version, &self.after.tasks, &lifted.task)?;
+        let tasks = without(self.version, &self.after.tasks, &lifted)?;
         self.take(tasks)?;
         self.lifted.push(lifted);
         Ok(())

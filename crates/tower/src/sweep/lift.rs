@@ -7,7 +7,7 @@ use orchestrate_core::graph::{ParkingPlace, TaskGraph};
 use orchestrate_core::identifier::{SpecId, TaskId};
 use orchestrate_core::plan::NoDispatch;
 use orchestrate_core::world::World;
-use orchestrate_spec::park::unpark;
+use orchestrate_spec::park::{PLACEHOLDER, unpark};
 use orchestrate_spec::placement::unpark_block;
 use orchestrate_spec::{Bundle, BundleTexts, FormatVersion};
 
@@ -55,16 +55,36 @@ pub fn without_halts_of_every_unit(bundle: &Bundle, tasks: &[u8]) -> Result<(Vec
     let lifted = written_of_every_unit(&bundle.spec, &bundle.graph());
     let mut tasks = tasks.to_vec();
     for one in &lifted {
-        tasks = without(bundle.version, &tasks, &one.task)?;
+        tasks = without(bundle.version, &tasks, one)?;
     }
     Ok((tasks, lifted))
 }
 
-pub(super) fn without(version: FormatVersion, tasks: &[u8], task: &TaskId) -> Result<Vec<u8>, String> {
-    match version {
-        FormatVersion::One => unpark_block(tasks, task).map_err(|error| error.to_string()),
-        FormatVersion::Two => unpark(tasks, task).map_err(|error| error.to_string()),
+/// Returns `tasks.md` without what was written of one halt. A bullet goes with all that stands beneath it, so that nothing
+/// may stand there.
+pub(super) fn without(version: FormatVersion, tasks: &[u8], lifted: &Lifted) -> Result<Vec<u8>, String> {
+    let Lifted { task, note } = lifted;
+    let after = match version {
+        FormatVersion::One => unpark_block(tasks, task).map_err(|error| error.to_string())?,
+        FormatVersion::Two => unpark(tasks, task).map_err(|error| error.to_string())?,
+    };
+    if others_words(tasks, note) == others_words(&after, note) {
+        Ok(after)
+    } else {
+        Err(format!("more was written beside the line of task {task}"))
     }
+}
+
+/// Returns every line that says something and is not that note, whatever its place.
+fn others_words(tasks: &[u8], note: &str) -> Vec<String> {
+    let text = String::from_utf8_lossy(tasks);
+    let lines = text.lines().map(str::trim);
+    let mut words: Vec<String> = lines
+        .filter(|line| !line.is_empty() && *line != PLACEHOLDER && !line.ends_with(note))
+        .map(str::to_owned)
+        .collect();
+    words.sort();
+    words
 }
 
 /// Takes away what halts of every unit wrote. The caller has seen that none of them stands any more; what the gate says is
@@ -133,4 +153,49 @@ fn edited(bundle: &Bundle, texts: &BundleTexts) -> Result<Edited, String> {
         edited.lift(lifted)?;
     }
     Ok(edited)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "- **Task 1** — halted for every task: it was away; then orchestrate unpark alpha 1";
+
+    fn ledger(awaiting: &str) -> Vec<u8> {
+        format!("# A\n\n## Tasks\n\n### Task 1 — a\n\n## Awaiting input\n\n{awaiting}\n## Deferred\n\n(none yet)\n")
+            .into_bytes()
+    }
+
+    fn lifted() -> Lifted {
+        Lifted {
+            task: TaskId::parse("1").expect("an id"),
+            note: LINE.split_once("— ").expect("a note").1.to_owned(),
+        }
+    }
+
+    /// Verifies REQ-D2.3.
+    #[test]
+    fn the_line_goes_alone() {
+        let without = |awaiting: &str| without(FormatVersion::Two, &ledger(awaiting), &lifted());
+        assert_eq!(without(&format!("{LINE}\n")), Ok(ledger("(none yet)\n")));
+        let others = "- **Task 2** — which colour?\n\n  Ann asked.\n";
+        assert_eq!(without(&format!("{LINE}\n{others}")), Ok(ledger(others)));
+        assert_eq!(without(&format!("{others}{LINE}\n")), Ok(ledger(others)));
+    }
+
+    /// What stands beneath a bullet is part of it, and would go with it.
+    /// Verifies REQ-D2.3.
+    #[test]
+    fn what_a_person_has_written_beneath_it_keeps_it() {
+        for beneath in [
+            "  Ann: the proxy was down again\n",
+            "Ann: the proxy was down again\n",
+            "\n  A paragraph.\n",
+            "  - nested\n",
+            "  ```\n  log\n  ```\n",
+        ] {
+            let kept = without(FormatVersion::Two, &ledger(&format!("{LINE}\n{beneath}")), &lifted());
+            assert!(kept.is_err(), "{beneath:?}: {kept:?}");
+        }
+    }
 }
