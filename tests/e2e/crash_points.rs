@@ -21,6 +21,7 @@ enum Killed {
     Landing,
     Retiring,
     Parking,
+    PuttingBack,
 }
 
 /// What the page says that the next step does.
@@ -143,6 +144,7 @@ fn left(sandbox: &Sandbox, of: &str) -> Vec<String> {
 }
 
 const PARKING: &[Fact] = &[("bullet", |sandbox| bullets(sandbox) == 1)];
+const PUTTING_BACK: &[Fact] = &[("bullet's end", |sandbox| bullets(sandbox) == 0)];
 
 fn is_fenced(sandbox: &Sandbox) -> bool {
     let origin = sandbox.root().join("origin.git");
@@ -165,6 +167,7 @@ impl Killed {
             "a step after a landing" => Self::Landing,
             "a step that retires" => Self::Retiring,
             "a step that parks" => Self::Parking,
+            "a step that puts a task back" => Self::PuttingBack,
             other => panic!("the page names another step: {other}"),
         }
     }
@@ -176,6 +179,7 @@ impl Killed {
             Self::Landing => LANDING,
             Self::Retiring => RETIRING,
             Self::Parking => PARKING,
+            Self::PuttingBack => PUTTING_BACK,
         }
     }
 
@@ -203,6 +207,11 @@ impl Killed {
                 sandbox.wait_for_worker("alpha", "1");
                 let clear = ["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"];
                 let _ = sandbox.orchestrate(&clear).exits(0);
+            }
+            Self::PuttingBack => {
+                sandbox.write(".claude/planwright.local.yml", "dispatch_backend: command\n");
+                let _ = sandbox.orchestrate(&["alpha"]).exits(4).says("parked task 1");
+                sandbox.configure("");
             }
         }
         sandbox
@@ -326,7 +335,8 @@ fn converges(sandbox: &Sandbox, killed: Killed, what: &str) {
         assert!(matches!(output.exit, 0 | 4), "{what}: {output}");
     }
     match killed {
-        Killed::Dispatch | Killed::Advance => {
+        Killed::Dispatch | Killed::Advance | Killed::PuttingBack => {
+            assert_eq!(bullets(sandbox), 0, "{what}");
             assert!(!sandbox.path("specs/alpha/.orchestrate.lock").exists(), "{what}");
             let state = state_of(sandbox, "1");
             assert!(
@@ -495,4 +505,10 @@ fn a_step_that_retires_a_worktree_and_is_killed() {
 #[test]
 fn a_step_that_parks_and_is_killed() {
     kill_everywhere(Killed::Parking, |_| true);
+}
+
+/// Verifies REQ-A1.11.
+#[test]
+fn a_step_that_puts_a_task_back_and_is_killed() {
+    kill_everywhere(Killed::PuttingBack, |_| true);
 }
