@@ -4,15 +4,11 @@
 //! well. It never carries a trailer, which would complete the task.
 
 use camino::Utf8Path;
-use orchestrate_core::graph::ParkingPlace;
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::world::{Reading, World};
 use orchestrate_host::commit::{commit_ledger, committed_ledger};
-use orchestrate_spec::FormatVersion;
-use orchestrate_spec::park::{park, unpark};
-use orchestrate_spec::placement::{park_block, unpark_block};
 use orchestrate_tower::preflight::read_bundle;
-use orchestrate_tower::sweep::{Lifted, Swept};
+use orchestrate_tower::sweep::Swept;
 
 use crate::session::Session;
 
@@ -34,7 +30,9 @@ pub(super) fn commit(session: &Session, git: Option<&Utf8Path>, swept: &Swept) -
     if bytes == head {
         return Ok(None);
     }
-    if !swept.placed.is_empty() || before(session, swept, bytes)? != head {
+    let (bundle, _) =
+        read_bundle(&session.world, &swept.spec).map_err(|_| "the bundle cannot be read any more".to_owned())?;
+    if !swept.placed.is_empty() || swept.before(bundle.version, bytes)? != head {
         return Err("something else in that file is not committed".to_owned());
     }
     let git = git.ok_or("git is not on the search path")?;
@@ -54,24 +52,4 @@ fn subject(swept: &Swept) -> String {
     };
     let word = if tasks.len() == 1 { "task" } else { "tasks" };
     format!("chore({}): {act} {word} {} — {end}", swept.spec, tasks.join(", "))
-}
-
-/// Returns the file as it was before this step.
-fn before(session: &Session, swept: &Swept, mut bytes: Vec<u8>) -> Result<Vec<u8>, String> {
-    let (bundle, _) =
-        read_bundle(&session.world, &swept.spec).map_err(|_| "the bundle cannot be read any more".to_owned())?;
-    for parked in swept.parked.iter().rev() {
-        bytes = match bundle.version {
-            FormatVersion::One => unpark_block(&bytes, &parked.task).map_err(|error| error.to_string())?,
-            FormatVersion::Two => unpark(&bytes, &parked.task).map_err(|error| error.to_string())?,
-        };
-    }
-    let place = ParkingPlace::AwaitingInput;
-    for Lifted { task, note } in swept.lifted.iter().rev() {
-        bytes = match bundle.version {
-            FormatVersion::One => park_block(&bytes, task, place, note).map_err(|error| error.to_string())?,
-            FormatVersion::Two => park(&bytes, task, place, note).map_err(|error| error.to_string())?,
-        };
-    }
-    Ok(bytes)
 }

@@ -8,8 +8,8 @@ use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::plan::HaltReason;
 use orchestrate_core::world::{Fault, Race, World};
 use orchestrate_spec::anchor::content_anchor;
-use orchestrate_spec::park::{ParkError, park};
-use orchestrate_spec::placement::{PlacementError, park_block};
+use orchestrate_spec::park::{ParkError, park, unpark};
+use orchestrate_spec::placement::{PlacementError, park_block, unpark_block};
 use orchestrate_spec::{BundleFiles, BundleTexts, FormatVersion};
 
 use super::lift::{Lifted, without};
@@ -185,6 +185,34 @@ pub(super) fn park_all(edited: &mut Edited, entries: impl IntoIterator<Item = En
         }
     }
     refused
+}
+
+impl Swept {
+    /// Returns `tasks.md` as it was before this sweep, of what it is now: parking and unparking are inverse (decision 83).
+    ///
+    /// # Errors
+    /// Why it cannot be told, in words.
+    pub fn before(&self, version: FormatVersion, mut tasks: Vec<u8>) -> Result<Vec<u8>, String> {
+        for parked in self.parked.iter().rev() {
+            tasks = unparked(version, &tasks, &parked.task)?;
+        }
+        let place = ParkingPlace::AwaitingInput;
+        for Lifted { task, note } in self.lifted.iter().rev() {
+            tasks = match version {
+                FormatVersion::One => park_block(&tasks, task, place, note).map_err(|error| error.to_string())?,
+                FormatVersion::Two => park(&tasks, task, place, note).map_err(|error| error.to_string())?,
+            };
+        }
+        Ok(tasks)
+    }
+}
+
+/// Returns `tasks.md` without what parks a task.
+pub(super) fn unparked(version: FormatVersion, tasks: &[u8], task: &TaskId) -> Result<Vec<u8>, String> {
+    match version {
+        FormatVersion::One => unpark_block(tasks, task).map_err(|error| error.to_string()),
+        FormatVersion::Two => unpark(tasks, task).map_err(|error| error.to_string()),
+    }
 }
 
 /// Whatever a sweep writes, the bundle reads as before and what was signed is the same.

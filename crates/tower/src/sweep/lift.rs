@@ -7,11 +7,10 @@ use orchestrate_core::graph::{ParkingPlace, TaskGraph};
 use orchestrate_core::identifier::{SpecId, TaskId};
 use orchestrate_core::plan::NoDispatch;
 use orchestrate_core::world::World;
-use orchestrate_spec::park::{PLACEHOLDER, unpark};
-use orchestrate_spec::placement::unpark_block;
+use orchestrate_spec::park::PLACEHOLDER;
 use orchestrate_spec::{Bundle, BundleTexts, FormatVersion};
 
-use super::bullets::Edited;
+use super::bullets::{Edited, unparked};
 use super::halts::{OF_EVERY_UNIT, command_back};
 use super::{Aside, Swept};
 use crate::gate;
@@ -64,10 +63,7 @@ pub fn without_halts_of_every_unit(bundle: &Bundle, tasks: &[u8]) -> Result<(Vec
 /// may stand there.
 pub(super) fn without(version: FormatVersion, tasks: &[u8], lifted: &Lifted) -> Result<Vec<u8>, String> {
     let Lifted { task, note } = lifted;
-    let after = match version {
-        FormatVersion::One => unpark_block(tasks, task).map_err(|error| error.to_string())?,
-        FormatVersion::Two => unpark(tasks, task).map_err(|error| error.to_string())?,
-    };
+    let after = unparked(version, tasks, task)?;
     if others_words(tasks, note) == others_words(&after, note) {
         Ok(after)
     } else {
