@@ -165,3 +165,39 @@ fn who_works_in_the_worktree_of_a_held_unit_is_named() {
     let output = sandbox.orchestrate(&["status", "alpha"]).exits(0);
     assert!(!output.stdout.contains("processes still run"), "{output}");
 }
+
+/// What a worker left lying in the worktree is said where the task is held, and not only once it was given free.
+/// Verifies REQ-F2.1.
+#[test]
+fn what_lies_in_the_worktree_of_a_held_task_is_said() {
+    for (act, said, helps) in [
+        (
+            "echo precious > new.txt\n",
+            ".claude/worktrees/alpha-task-1 holds uncommitted work: new.txt",
+            "commit it on the unit's branch, or move it away; then look at",
+        ),
+        (
+            "cd .. && mv alpha-task-1 moved\n",
+            "its directory is gone",
+            "if it was removed on purpose: git worktree remove .claude/worktrees/alpha-task-1; then look at",
+        ),
+    ] {
+        let sandbox = sandbox(&crate::single());
+        sandbox.act("1", act);
+        let _ = sandbox.orchestrate(&["alpha"]).exits(0);
+        sandbox.wait_for_worker("alpha", "1");
+        let shown = sandbox
+            .orchestrate(&["status", "alpha", "--format", "json"])
+            .exits(0)
+            .json();
+        let task = &shown["tasks"][0];
+        let (detail, hint) = (&task["detail"], &task["hint"]);
+        assert_eq!(task["state"], "held", "{task}");
+        let detail = detail.as_str().expect("a detail");
+        assert!(
+            detail.starts_with("its worker ended and left no commit") && detail.contains(said),
+            "{detail}"
+        );
+        assert!(hint.as_str().is_some_and(|hint| hint.contains(helps)), "{hint}");
+    }
+}

@@ -13,6 +13,7 @@ mod layers;
 mod layout;
 mod plumbing;
 mod printer;
+mod remains;
 mod screen;
 mod session;
 mod settings;

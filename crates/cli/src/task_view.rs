@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use orchestrate_core::derive::{Answer, Finding, Row, TaskReport, TaskState, derive, pull_request_of};
 use orchestrate_core::evidence::{BaseSource, Evidence};
 use orchestrate_core::graph::TaskNode;
-use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit, UnitName};
+use orchestrate_core::identifier::{CommitId, SpecId, TaskId, Unit};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::plan::{IdleReason, NoDispatch, intend};
 use orchestrate_core::pull_request::{MergeManner, PullRequest, PullRequestState};
@@ -13,7 +13,6 @@ use orchestrate_core::select::Choice;
 use orchestrate_core::standing::{waits_for, word};
 use orchestrate_core::time::Timestamp;
 use orchestrate_core::words::count;
-use orchestrate_core::world::World;
 use orchestrate_spec::{Bundle, BundleFiles, BundleTexts, FormatVersion, Status};
 use orchestrate_tower::gate;
 use orchestrate_tower::preflight::{read_bundle, whole_bundle};
@@ -24,10 +23,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
+use crate::remains::{self, Remains};
 use crate::session::Session;
-
-/// The word for a task that waits for a person.
-const HELD: &str = "held";
 
 /// A bundle, what is known of its tasks, and what a step would do.
 pub(crate) struct Look {
@@ -41,8 +38,8 @@ pub(crate) struct Look {
     set_aside: BTreeMap<Unit, NoDispatch>,
     /// Why no task is dispatched at all, though one may be ready.
     pub(crate) stopped: Option<String>,
-    /// Who works in the worktrees of what is held for a person, where anybody does.
-    occupants: BTreeMap<TaskId, Vec<String>>,
+    /// What lies in the worktrees of what is held for a person.
+    remains: BTreeMap<TaskId, Remains>,
 }
 
 impl Look {
@@ -91,7 +88,7 @@ pub(crate) fn look(session: &Session, spec: &SpecId) -> Result<Look, Failure> {
         }
     };
     Ok(Look {
-        occupants: occupants(&session.world, &survey),
+        remains: remains::look(&session.world, &survey),
         bundle,
         survey,
         closed,
@@ -99,43 +96,6 @@ pub(crate) fn look(session: &Session, spec: &SpecId) -> Result<Look, Failure> {
         set_aside,
         stopped,
     })
-}
-
-/// Returns who works in the worktrees of tasks that are held: nobody's lease tells of them, and what a person is asked to
-/// do depends on it.
-fn occupants(world: &dyn World, survey: &Survey) -> BTreeMap<TaskId, Vec<String>> {
-    let evidence = &survey.evidence;
-    let mut units: BTreeSet<Unit> = BTreeSet::new();
-    if let Observed::Known(records) = &evidence.records {
-        units.extend(records.keys().cloned());
-    }
-    if let Observed::Known(branches) = &evidence.branches {
-        units.extend(branches.by_unit.keys().cloned());
-    }
-    let mut found: BTreeMap<TaskId, Vec<String>> = BTreeMap::new();
-    for task in survey
-        .state
-        .tasks
-        .keys()
-        .filter(|task| word(&survey.state, task) == HELD)
-    {
-        let mut inside = Vec::new();
-        for unit in units.iter().filter(|unit| unit.contains(task)) {
-            let name = UnitName {
-                spec: evidence.spec.clone(),
-                unit: unit.clone(),
-            };
-            match world.occupants(&name) {
-                Observed::Known(processes) => inside.extend(processes),
-                Observed::Absent(_) => {}
-                Observed::Unknown(why) => inside.push(format!("cannot be told: {why}")),
-            }
-        }
-        if !inside.is_empty() {
-            found.insert(task.clone(), inside);
-        }
-    }
-    found
 }
 
 /// Returns the survey of a bundle of format version 1 as the next step leaves it, which first puts each block where the
@@ -205,17 +165,11 @@ pub(crate) fn task(look: &Look, node: &TaskNode, report: &TaskReport) -> TaskVie
         TaskState::InProgress(_) | TaskState::Unknown(_) | TaskState::Ready => (None, Vec::new()),
     };
     let is_parked = state == "parked";
-    let occupants = look.occupants.get(&node.id).cloned().unwrap_or_default();
-    let mut detail = detail(survey, &node.id, report);
-    let mut hint = hint(&look.bundle.spec, &node.id, report);
-    if !occupants.is_empty() {
-        detail = format!(
-            "processes still run in its worktree: {}; {detail}",
-            occupants.join(", ")
-        );
-        let end = "let them end, or end them";
-        hint = Some(hint.map_or_else(|| end.to_owned(), |hint| format!("{end}; then {hint}")));
-    }
+    let remains = look.remains.get(&node.id).cloned().unwrap_or_default();
+    let (detail, mut hint) = remains.told(
+        detail(survey, &node.id, report),
+        hint(&look.bundle.spec, &node.id, report),
+    );
     if let Some(reason) = set_aside(look, &node.id, report) {
         hint = reason.remedy();
     }
@@ -232,7 +186,7 @@ pub(crate) fn task(look: &Look, node: &TaskNode, report: &TaskReport) -> TaskVie
         hint,
         decided_by: report.decided_by.map(Row::name),
         commit,
-        occupants,
+        occupants: remains.occupants,
         worker_still_running: report.worker_still_running,
         dependencies: node.dependencies.clone(),
         needs,
