@@ -44,7 +44,7 @@ fn an_absent_backend_halts_before_anything_is_written() {
         halted: backend in-session cannot start a worker: claude is not on the search path
         hint: install Claude Code, or set dispatch_backend to another backend
         parked task 1 under Awaiting input
-          the step that finds it mended puts the task back
+          when that is done: orchestrate unpark alpha 1
         nothing was committed, and nothing was dispatched; the next step goes on
         ");
     let _ = sandbox.git(&["checkout", "--quiet", "--", "specs"]);

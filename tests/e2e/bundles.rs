@@ -94,7 +94,7 @@ fn a_change_after_the_sign_off_halts() {
         halted: the spec changed after it was signed (signed [SHORT], main at [SHORT] has [SHORT])
         hint: review the change and sign it: orchestrate sign specs/alpha
         parked task 1 under Awaiting input
-          the step that finds it mended puts the task back
+          when that is done: orchestrate unpark alpha 1
         nothing was committed, and nothing was dispatched; the next step goes on
         ");
 }

@@ -21,7 +21,7 @@ fn a_tracked_file_cannot_choose_a_program() {
         halted: backend command cannot start a worker: no command is configured
         hint: set command_backend, a list of program and arguments that is read from the machine-local and adopter layers only
         parked task 1 under Awaiting input
-          the step that finds it mended puts the task back
+          when that is done: orchestrate unpark alpha 1
         nothing was committed, and nothing was dispatched; the next step goes on
         --- err
         warning: [SANDBOX]/repository/.claude/planwright.yml:2: command_backend is ignored, because a cloned repository cannot choose a program

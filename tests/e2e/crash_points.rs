@@ -209,9 +209,22 @@ impl Killed {
                 let _ = sandbox.orchestrate(&clear).exits(0);
             }
             Self::PuttingBack => {
-                sandbox.write(".claude/planwright.local.yml", "dispatch_backend: command\n");
+                let design = sandbox.read("specs/alpha/design.md");
+                let publish = |text: &str| {
+                    sandbox.write("specs/alpha/design.md", text);
+                    let _ = sandbox.git(&[
+                        "commit",
+                        "--quiet",
+                        "--message",
+                        "design",
+                        "--",
+                        "specs/alpha/design.md",
+                    ]);
+                    let _ = sandbox.git(&["push", "--quiet", "origin", "main"]);
+                };
+                publish(&format!("{design}\nOne more thought.\n"));
                 let _ = sandbox.orchestrate(&["alpha"]).exits(4).says("parked task 1");
-                sandbox.configure("");
+                publish(&design);
             }
         }
         sandbox

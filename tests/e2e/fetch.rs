@@ -323,7 +323,7 @@ fn a_step_holds_on_a_failing_origin_and_asks_for_a_person_in_the_end() {
         halted: origin cannot be fetched, 3 times in a row: '/no/such/place' does not appear to be a git repository
         hint: see what stops it: git fetch origin
         parked task 1 under Awaiting input
-          the step that finds it mended puts the task back
+          when that is done: orchestrate unpark alpha 1
         nothing was committed, and nothing was dispatched; the next step goes on
         ");
     let tasks = sandbox.read("specs/alpha/tasks.md");

@@ -251,7 +251,7 @@ fn what_concerns_every_unit_is_written_once() {
         halted: backend command cannot start a worker: no command is configured
         hint: set command_backend, a list of program and arguments that is read from the machine-local and adopter layers only
         parked task 1 under Awaiting input
-          the step that finds it mended puts the task back
+          when that is done: orchestrate unpark alpha 1
         nothing was committed, and nothing was dispatched; the next step goes on
         ");
     let once = sandbox.read(TASKS);
@@ -268,20 +268,62 @@ fn what_concerns_every_unit_is_written_once() {
         assert_eq!(sandbox.read(TASKS), once, "{arguments:?}");
     }
     assert_eq!(sandbox.refs("refs/heads/planwright"), [""; 0]);
+    // What a backend lacks is told in words that may be anybody's: the line stays until a person takes it away.
     sandbox.configure("");
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 3");
+    sandbox.wait_for_worker("alpha", "3");
+    assert_eq!(sandbox.read(TASKS), once);
+    let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
+    assert!(is_untouched(&sandbox));
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
+    sandbox.wait_for_worker("alpha", "1");
+}
+
+/// Changes the spec in what base has, and returns what gives it back.
+fn changed(sandbox: &Sandbox) -> impl Fn() + '_ {
+    let requirements = "specs/alpha/requirements.md";
+    let signed = sandbox.read(requirements);
+    sandbox.write(requirements, &signed.replace("is delivered.", "is delivered twice."));
+    let commit = |subject: &str| {
+        let _ = sandbox.git(&["commit", "--quiet", "--message", subject, "--", requirements]);
+    };
+    commit("docs: more");
+    move || {
+        sandbox.write(requirements, &signed);
+        let _ = sandbox.git(&["commit", "--quiet", "--message", "docs: as before", "--", requirements]);
+    }
+}
+
+/// What halted every task, and says nothing of the one it stands at, goes by itself.
+/// Verifies REQ-D2.3.
+#[test]
+fn what_halted_every_task_and_has_passed_is_taken_back() {
+    let sandbox = sandbox(&alpha());
+    let clean = sandbox.read(TASKS);
+    let give_back = changed(&sandbox);
+    let _ = sandbox.orchestrate(&["alpha"]).exits(4);
+    let once = sandbox.read(TASKS);
+    give_back();
     let _ = sandbox
         .orchestrate(&["alpha", "--dry-run"])
         .exits(0)
         .says("task 1 would be put back");
     assert_eq!(sandbox.read(TASKS), once);
+    // Without the lock nothing is written, and nothing is dispatched either: the step waits, and so does a loop.
+    let _ = sandbox.shell("mkdir specs/alpha/.orchestrate.lock").exits(0);
+    let _ = sandbox
+        .orchestrate(&["alpha", "--detailed-exitcode"])
+        .exits(12)
+        .says("held: ");
+    let _ = sandbox.shell("rmdir specs/alpha/.orchestrate.lock").exits(0);
     check!(sandbox, sandbox.orchestrate(&["alpha"]), @r"
         exit 0
         --- out
         task 1 is put back: what halted every task has passed
-          it said: halted for every task: backend command cannot start a worker: no command is configured; set command_backend, a list of program and arguments that is read from the machine-local and adopter layers only; then orchestrate unpark alpha 1
+          it said: halted for every task: the spec changed after it was signed (signed [SHORT], main at [SHORT] has [SHORT]); review the change and sign it: orchestrate sign specs/alpha; then orchestrate unpark alpha 1
         nothing was committed, and nothing was dispatched; the next step goes on
         ");
-    assert!(is_untouched(&sandbox));
+    assert_eq!(sandbox.read(TASKS), clean);
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
     sandbox.wait_for_worker("alpha", "1");
 }
@@ -292,78 +334,83 @@ fn what_concerns_every_unit_is_written_once() {
 fn what_is_put_back_is_committed_where_that_is_asked_for() {
     let sandbox = sandbox(&single());
     let clean = sandbox.read(TASKS);
-    let head = sandbox.commit_of("HEAD");
-    let backends = |settings: &str| sandbox.write(".claude/planwright.local.yml", settings);
-    backends("dispatch_backend: command\nhalt_commit: true\n");
+    sandbox.configure("halt_commit: true\n");
+    let give_back = changed(&sandbox);
     let _ = sandbox
         .orchestrate(&["alpha"])
         .exits(4)
         .says("committed as \"chore(alpha): park task 1 — awaiting input\"");
     assert_ne!(sandbox.read(TASKS), clean);
-    sandbox.configure("halt_commit: true\n");
+    give_back();
     let _ = sandbox
         .orchestrate(&["alpha"])
         .exits(0)
         .says("committed as \"chore(alpha): unpark task 1 — what halted every task has passed\"");
     assert_eq!(sandbox.read(TASKS), clean);
-    assert_eq!(sandbox.commit_of("HEAD~2"), head);
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
     // Where the line was never committed there is nothing to commit.
-    backends("dispatch_backend: command\n");
+    sandbox.configure("");
+    let give_back = changed(&sandbox);
     let _ = sandbox.orchestrate(&["alpha"]).exits(4).says("nothing was committed");
+    give_back();
+    let head = sandbox.commit_of("HEAD");
     sandbox.configure("halt_commit: true\n");
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("nothing was committed");
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
-    assert_eq!(sandbox.commit_of("HEAD~2"), head);
+    assert_eq!(sandbox.commit_of("HEAD"), head);
 }
 
-/// In format version 1 it is the block that goes back, and its status that goes.
+/// In format version 1 parking takes the place of an earlier status: a person gives that back.
 /// Verifies REQ-D2.3.
 #[test]
-fn what_is_put_back_is_a_block_in_version_1() {
+fn a_block_of_version_1_is_not_put_back() {
     let sandbox = sandbox(&single());
     crate::records::add_version_1(&sandbox, "alpha", "Ready");
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("brought up to date");
-    sandbox.write(".claude/planwright.local.yml", "dispatch_backend: command\n");
+    let _ = sandbox.commit_all("docs: placed");
+    let give_back = changed(&sandbox);
     let _ = sandbox
         .orchestrate(&["alpha"])
         .exits(4)
         .says("parked task 1 under Awaiting input");
     let parked = sandbox.read(TASKS);
-    assert!(
-        parked.contains("- **Status:** awaiting input — halted for every task: backend command"),
-        "{parked}"
-    );
-    sandbox.configure("");
-    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("task 1 is put back");
-    let back = sandbox.read(TASKS);
-    let (forward, _) = back.split_once("## In progress").expect("a section");
-    assert!(
-        forward.contains("### Task 1 ") && !back.contains("halted for every task"),
-        "{back}"
-    );
-    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
-    sandbox.wait_for_worker("alpha", "1");
+    let status = "- **Status:** awaiting input — halted for every task: the spec changed";
+    assert!(parked.contains(status), "{parked}");
+    give_back();
+    let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task ");
+    assert!(sandbox.read(TASKS).contains(status));
+    sandbox.wait_for_worker("alpha", "3");
 }
 
-/// What a person has made of such a line is theirs, and a loop goes on behind what it puts back.
+/// What a person has made of such a line is theirs, and so is one that only looks like it.
 /// Verifies REQ-D2.3.
 #[test]
 fn a_line_of_every_unit_that_a_person_has_changed_stays() {
     let sandbox = sandbox(&single());
-    sandbox.write(".claude/planwright.local.yml", "dispatch_backend: command\n");
+    let clean = sandbox.read(TASKS);
+    let give_back = changed(&sandbox);
     let _ = sandbox.orchestrate(&["alpha"]).exits(4);
     let once = sandbox.read(TASKS);
-    sandbox.configure("");
-    let end = "; then orchestrate unpark alpha 1\n";
+    sandbox.write(TASKS, &clean);
+    give_back();
+    let line = |text: &str| once.replace("the spec changed after it was signed", text);
+    let behind = |text: &str| {
+        let end = "; then orchestrate unpark alpha 1";
+        once.replace(&format!("{end}\n"), &format!("{end}{text}\n"))
+    };
     for theirs in [
-        "; then orchestrate unpark alpha 1, says Ann\n",
-        "; then orchestrate unpark alpha 1\n  Ann: the proxy was down again\n",
+        behind(", says Ann"),
+        behind("\n  Ann: the proxy was down again"),
+        behind("\n  - Ann: wait for me"),
+        behind("\n\n  Ann: wait for me"),
+        line("the spec changed after it was signed, says Ann,"),
+        line("Ann asked the customer, the spec changed after it was signed"),
+        line("the customer has not paid"),
     ] {
-        let asked = once.replace(end, theirs);
-        sandbox.write(TASKS, &asked);
+        assert_ne!(theirs, once);
+        sandbox.write(TASKS, &theirs);
         let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("parked: Awaiting input");
-        assert_eq!(sandbox.read(TASKS), asked);
+        assert_eq!(sandbox.read(TASKS), theirs);
     }
     sandbox.write(TASKS, &once);
     let _ = sandbox
@@ -380,19 +427,15 @@ fn a_line_of_every_unit_that_a_person_has_changed_stays() {
 #[test]
 fn signing_puts_back_what_the_gate_had_parked() {
     let sandbox = sandbox(&alpha());
-    let requirements = "specs/alpha/requirements.md";
-    let edited = sandbox
-        .read(requirements)
-        .replace("is delivered.", "is delivered twice.");
-    sandbox.write(requirements, &edited);
-    let _ = sandbox.commit_all("docs: more");
+    let _ = changed(&sandbox);
     let clean = sandbox.read(TASKS);
     let _ = sandbox.orchestrate(&["alpha"]).exits(4);
     assert_ne!(sandbox.read(TASKS), clean);
-    let (_, output) = crate::signing::sign(&sandbox, "alpha");
-    let _ = output
-        .exits(0)
-        .says("task 1 is put back: it was parked for what halted every task");
+    let (shown, output) = crate::signing::sign(&sandbox, "alpha");
+    let _ = output.exits(0);
+    // It is said before it is done.
+    let said = "- tasks.md: task 1 is put back, which was parked for what halted every";
+    assert!(shown.contains(said), "{shown}");
     assert_eq!(sandbox.read(TASKS), clean);
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
     let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");

@@ -92,7 +92,7 @@ fn a_record_of_the_older_rule_and_a_deliberate_halt_say_so() {
         halted: pre-change entry: the sign-off was recorded by an older rule of the anchor (signed [SHORT], main at [SHORT] has [SHORT])
         hint: nothing that was signed has changed; record that once: orchestrate sign specs/alpha
         parked task 1 under Awaiting input
-          the step that finds it mended puts the task back
+          when that is done: orchestrate unpark alpha 1
         nothing was committed, and nothing was dispatched; the next step goes on
         ");
     check!(sandbox, step("Anchor: (none — fail closed)"), @r"

@@ -95,6 +95,41 @@ fn a_branch_whose_squash_was_reverted_says_so_where_it_waits() {
         .says("it back: review planwright/alpha/task-1");
 }
 
+/// Commits that base has already are not merged again: what brings them back is to revert what undid them.
+/// Verifies REQ-C3.2.
+#[test]
+fn what_was_merged_and_undone_is_brought_back_as_the_hint_says() {
+    let sandbox = sandbox(&alpha());
+    let landed = land(&sandbox, Landing::Merge);
+    let by = revert(&sandbox, &["-m", "1", &landed]);
+    let branch = "planwright/alpha/task-1";
+    let _ = sandbox.git(&["switch", "--quiet", branch]);
+    sandbox.write("work/third.txt", "third\n");
+    let _ = sandbox.commit_all("feat: third\n");
+    let _ = sandbox.git(&["switch", "--quiet", "main"]);
+    assert!(!sandbox.path("work/first.txt").exists());
+    let by = &by[..7];
+    let why = sandbox
+        .orchestrate(&["why", "alpha", "1", "--format", "json"])
+        .exits(0)
+        .json();
+    let hint = why["hint"].as_str().expect("a hint");
+    let back = format!(
+        "to bring it back: git revert {by} where main is checked out; then review {branch}, and merge it into main"
+    );
+    assert!(hint.ends_with(&back), "{hint}");
+    let _ = sandbox.git(&["revert", "--no-edit", by]);
+    let _ = sandbox.git(&["merge", "--quiet", "--no-edit", branch]);
+    for file in ["work/first.txt", "work/third.txt"] {
+        assert!(sandbox.path(file).exists(), "{file}");
+    }
+    assert!(
+        state_of(&sandbox, "1").starts_with("landed"),
+        "{}",
+        state_of(&sandbox, "1")
+    );
+}
+
 /// The commit that says it completes the task still stands; where only the branch tells, any of its commits counts.
 #[test]
 fn half_a_landing_that_was_reverted_is_held_where_no_trailer_stands() {

@@ -143,10 +143,9 @@ fn commits_of_a_worker_off_its_branch_are_kept() {
         let _ = sandbox.orchestrate(&["alpha"]).exits(0);
         sandbox.wait_for_worker("alpha", "1");
         let state = crate::state_of(&sandbox, "1");
-        assert_eq!(
-            state, "held: its worker ended and left no commit on its branch (exit 0)",
-            "{act}"
-        );
+        let said =
+            "held: its worker ended and left no commit on its branch (exit 0); .claude/worktrees/alpha-task-1 is";
+        assert!(state.starts_with(said), "{act}: {state}");
         let _ = sandbox
             .orchestrate(&["plumbing", "orchestrate-marker", "clear", "specs/alpha", "1"])
             .exits(0);
@@ -245,10 +244,10 @@ fn a_checkout_that_was_cut_short_and_starts_too_early_is_removed_as_the_hint_say
     let Some(binary) = failpoint_binary() else {
         return skipped("kills at named points (ORCHESTRATE_FAILPOINT_BINARY is not set)");
     };
-    for (point, unlock, force) in [
-        ("checkout.half", true, "--force "),
-        ("checkout.indexed", true, ""),
-        ("checkout.after", false, ""),
+    for (point, is_locked, is_complete) in [
+        ("checkout.half", true, false),
+        ("checkout.indexed", true, true),
+        ("checkout.after", false, true),
     ] {
         let sandbox = Sandbox::with(&binary, &single());
         let _ = sandbox.orchestrate_with(&sandbox.repository(), &["alpha"], &[("ORCHESTRATE_FAILPOINT", point)]);
@@ -257,19 +256,26 @@ fn a_checkout_that_was_cut_short_and_starts_too_early_is_removed_as_the_hint_say
         sandbox.write("specs/alpha/design.md", &format!("{design}\nOne more thought.\n"));
         crate::records::sign(&sandbox, "alpha");
         let _ = sandbox.commit_all("docs: the spec is signed anew");
-        let unlock = if unlock {
-            format!("git worktree unlock {PLACE} && ")
-        } else {
-            String::new()
-        };
-        let command = format!("{unlock}git worktree remove {force}{PLACE} && git branch -d {BRANCH}");
+        let mut command = format!("git worktree remove {PLACE} && git branch -d {BRANCH}");
+        if !is_complete {
+            sandbox.write(&format!("{PLACE}/theirs.txt"), "precious\n");
+            command = format!("mv {PLACE} {PLACE}.aside && {command}");
+        }
+        if is_locked {
+            command = format!("git worktree unlock {PLACE} && {command}");
+        }
         let output = sandbox.orchestrate(&["alpha"]).exits(4);
-        let said = output.says(&format!("if nothing in it is needed: {command}\n"));
+        let said = output.says(&format!(
+            "if nothing in it is needed, ignored files included: {command}\n"
+        ));
         assert!(
             said.text().contains("the spec there is not the signed one"),
             "{point}: {said}"
         );
         let _ = sandbox.shell(&command).exits(0);
+        if !is_complete {
+            assert_eq!(sandbox.read(&format!("{PLACE}.aside/theirs.txt")), "precious\n");
+        }
         let _ = sandbox.orchestrate(&["unpark", "alpha", "1"]).exits(0);
         let _ = sandbox.orchestrate(&["alpha"]).exits(0).says("dispatched alpha task 1");
         sandbox.wait_for_worker("alpha", "1");

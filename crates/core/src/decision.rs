@@ -1,7 +1,7 @@
 //! From the rows' answers to a decision: the first row that decides wins, an unknown one above it keeps the task unknown.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::answer::{Answer, Finding, Progress, ProgressKind};
@@ -96,7 +96,7 @@ impl Decision {
 /// Decides from the answers of all rows, in order.
 pub(crate) fn decide(task: &TaskId, rows: &[(Row, Answer)], evidence: &Evidence) -> Decision {
     let mut unknown: Option<&Why> = None;
-    let mut undone: Option<Decision> = None;
+    let mut undone: Option<Reverted<'_>> = None;
     for (row, answer) in rows {
         // The claims of an attempt that has landed outlive it: what was undone since is what counts.
         if *row == Row::Claim && unknown.is_none() && undone.is_some() {
@@ -113,32 +113,60 @@ pub(crate) fn decide(task: &TaskId, rows: &[(Row, Answer)], evidence: &Evidence)
             }
             Answer::Unknown(why) => unknown = unknown.or(Some(why)),
             Answer::Undone { landing, by, at } => {
-                undone
-                    .get_or_insert_with(|| Decision::Decided(*row, held_by_revert(task, landing, (by, *at), evidence)));
+                undone.get_or_insert(Reverted {
+                    row: *row,
+                    landing,
+                    by,
+                    at: *at,
+                });
             }
             Answer::Yes(_) | Answer::No(_) => {}
         }
     }
     match (unknown, undone) {
         (Some(why), _) => Decision::Unknown(why.clone()),
-        (None, Some(undone)) => undone,
+        (None, Some(undone)) => Decision::Decided(undone.row, held_by_revert(task, &undone, evidence)),
         (None, None) => Decision::Open,
     }
 }
 
+/// A landing that was undone, as a row found it.
+struct Reverted<'a> {
+    row: Row,
+    landing: &'a str,
+    by: &'a CommitId,
+    at: Option<Timestamp>,
+}
+
+impl Reverted<'_> {
+    fn words(&self) -> String {
+        format!("{}, reverted by {}", self.landing, self.by.short())
+    }
+
+    /// Returns what brings it back. Commits that are on base are not merged a second time; what came as other ones is.
+    fn way_back(&self, review: &str, evidence: &Evidence) -> String {
+        if matches!(self.row, Row::Rebased | Row::Squashed) {
+            review.to_string()
+        } else {
+            let (by, base) = (self.by.short(), &evidence.base.name);
+            format!("git revert {by} where {base} is checked out; then {review}")
+        }
+    }
+}
+
 /// Commits that wait on a branch may be what came to base and was undone there: who merges them again has to know it.
-fn beside_revert(finding: Finding, undone: Option<&Decision>, task: &TaskId, evidence: &Evidence) -> Finding {
-    let (Finding::InProgress(progress), Some(Decision::Decided(_, Finding::InProgress(reverted)))) = (&finding, undone)
-    else {
+fn beside_revert(finding: Finding, undone: Option<&Reverted<'_>>, task: &TaskId, evidence: &Evidence) -> Finding {
+    let (Finding::InProgress(progress), Some(reverted)) = (&finding, undone) else {
         return finding;
     };
-    let again = progress.hint.as_deref().unwrap_or_default();
+    let review = progress.hint.as_deref().unwrap_or_default();
     Finding::InProgress(Progress {
         kind: progress.kind,
-        detail: format!("{}; {}", progress.detail, reverted.detail),
+        detail: format!("{}; {}", progress.detail, reverted.words()),
         hint: Some(format!(
-            "if it is to stay undone: {}; to bring it back: {again}",
-            out_of_scope(task, evidence)
+            "if it is to stay undone: {}; to bring it back: {}",
+            out_of_scope(task, evidence),
+            reverted.way_back(review, evidence)
         )),
         at: progress.at,
     })
@@ -153,20 +181,15 @@ fn out_of_scope(task: &TaskId, evidence: &Evidence) -> String {
 }
 
 /// Nobody does again by himself what somebody has removed.
-fn held_by_revert(
-    task: &TaskId,
-    landing: &str,
-    (by, at): (&CommitId, Option<Timestamp>),
-    evidence: &Evidence,
-) -> Finding {
+fn held_by_revert(task: &TaskId, reverted: &Reverted<'_>, evidence: &Evidence) -> Finding {
     Finding::InProgress(Progress {
         kind: ProgressKind::Reverted,
-        detail: format!("{landing}, reverted by {}", by.short()),
+        detail: reverted.words(),
         hint: Some(format!(
             "to have it done again: orchestrate unpark specs/{} {task}; if it is to stay undone: {}",
             evidence.spec,
             out_of_scope(task, evidence)
         )),
-        at,
+        at: reverted.at,
     })
 }

@@ -116,17 +116,21 @@ impl RegisteredWorktree {
     }
 
     /// Returns the commands with which a person removes it. A checkout that was cut short looks to git like one in which
-    /// everything was changed, under a lock.
+    /// everything was changed, so that git could only be forced: it is moved aside, with whatever else is in it.
     #[must_use]
     pub fn removal(&self) -> String {
         let place = self.place();
-        let force = if self.complete { "" } else { "--force " };
-        let remove = format!("git worktree remove {force}{place}");
-        if self.locked {
-            format!("git worktree unlock {place} && {remove}")
+        let unlock = if self.locked {
+            format!("git worktree unlock {place} && ")
         } else {
-            remove
-        }
+            String::new()
+        };
+        let aside = if self.complete {
+            String::new()
+        } else {
+            format!("mv {place} {place}.aside && ")
+        };
+        format!("{unlock}{aside}git worktree remove {place}")
     }
 }
 

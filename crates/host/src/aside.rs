@@ -31,7 +31,17 @@ pub fn command_into(layout: &Layout, path: &Utf8Path, directory: &Utf8Path) -> S
         .find(|path| is_free(path))
         .or_else(|| names.next())
         .unwrap_or_else(|| directory.join(name));
-    format!("mv {} {}", word(&layout.shown(path)), word(&layout.shown(&aside)))
+    format!("mv {} {}", operand(layout, path), operand(layout, &aside))
+}
+
+/// A name that begins like an option is none.
+fn operand(layout: &Layout, path: &Utf8Path) -> String {
+    let shown = layout.shown(path);
+    if shown.starts_with('-') {
+        word(&format!("./{shown}"))
+    } else {
+        word(&shown)
+    }
 }
 
 #[cfg(test)]
@@ -77,5 +87,7 @@ mod tests {
         );
         let path = layout.primary.join("it's");
         assert_eq!(command(&layout, &path), "mv 'it'\\''s' 'it'\\''s.aside'");
+        let path = layout.primary.join("-n");
+        assert_eq!(command(&layout, &path), "mv ./-n ./-n.aside");
     }
 }

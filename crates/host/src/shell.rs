@@ -6,6 +6,14 @@ pub fn word(text: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+:=@%,".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {
         text.to_owned()
+    } else if text.chars().any(char::is_control) {
+        // What is printed shows no control character as it stands, and a name without it is another one.
+        let bytes = text.bytes().map(|byte| match byte {
+            b'\'' | b'\\' => format!("\\{}", char::from(byte)),
+            b' '..=b'~' => char::from(byte).to_string(),
+            other => format!("\\x{other:02x}"),
+        });
+        format!("$'{}'", bytes.collect::<String>())
     } else {
         format!("'{}'", text.replace('\'', "'\\''"))
     }
@@ -26,6 +34,8 @@ mod tests {
             ("it's", "'it'\\''s'"),
             ("a;b", "'a;b'"),
             ("${IFS}", "'${IFS}'"),
+            ("a\nb", "$'a\\x0ab'"),
+            ("a\tit's\\", "$'a\\x09it\\'s\\\\'"),
         ] {
             assert_eq!(word(text), expected);
         }

@@ -169,7 +169,8 @@ fn lift(
     look: &Look,
     told: &mut Aside,
 ) -> Result<Option<sweep::Swept>, NoDispatch> {
-    let written = sweep::written_of_every_unit(&request.spec, &look.survey.graph);
+    let base = &look.survey.evidence.base;
+    let written = sweep::written_of_every_unit(&look.bundle, base);
     let can_start = |task: &TaskId| {
         let name = request.name_of(Unit::single(task.clone()));
         launcher.order(&look.bundle, &name).is_ok()
@@ -177,7 +178,10 @@ fn lift(
     if written.is_empty() || admit(world, request, look).is_err() || !written.iter().all(|one| can_start(&one.task)) {
         return Ok(None);
     }
-    sweep::lift(world, request, (&look.bundle, &look.texts), told)
+    if request.dry_run {
+        told.notes.extend(unasked(request, &look.survey.evidence));
+    }
+    sweep::lift(world, request, (&look.bundle, &look.texts, base), told)
 }
 
 /// Everything that was read before the lock.

@@ -255,6 +255,6 @@ fn outdated_worktree(name: &UnitName, facts: &WorktreeFacts, start: &CommitId, w
             "the unit's worktree of an earlier attempt is at {}: {what}",
             start.short()
         ),
-        remedy: format!("if nothing in it is needed: {removal}"),
+        remedy: format!("if nothing in it is needed, ignored files included: {removal}"),
     }
 }

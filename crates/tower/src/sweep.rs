@@ -27,7 +27,7 @@ pub use bullets::{Edited, Refused};
 pub use halts::OF_EVERY_UNIT;
 pub(crate) use halts::{record as record_halts, record_of_every_unit, record_unlaunched};
 pub(crate) use lift::lift;
-pub use lift::{Lifted, without_halts_of_every_unit, written_of_every_unit};
+pub use lift::{Lifted, without_halt, written_of_every_unit};
 pub use placement::{Placed, place, place_status};
 pub use reconcile::{ReconcileError, Scope, reconcile};
 pub use retire::{Outlook, outlook};

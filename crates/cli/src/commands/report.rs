@@ -147,8 +147,6 @@ fn swept_lines(swept: &Swept, committed: Option<&str>) -> Vec<String> {
         lines.push(format!("{park} task {} under Awaiting input", task.task));
         if task.halted.is_empty() {
             lines.push(format!("  {}", task.note));
-        } else if task.halted.iter().all(HaltReason::is_of_every_unit) {
-            lines.push("  the step that finds it mended puts the task back".to_owned());
         } else {
             lines.push(format!("  when that is done: orchestrate unpark {spec} {}", task.task));
         }

@@ -1,7 +1,7 @@
 //! `orchestrate sign SPEC`: a person reads a bundle and signs it. On a terminal only, and there is no other way (law L9).
 
 use orchestrate_core::exit;
-use orchestrate_core::identifier::{SpecId, UnitName};
+use orchestrate_core::identifier::{SpecId, TaskId, UnitName};
 use orchestrate_core::observed::Observed;
 use orchestrate_core::place::{BundleFile, Place};
 use orchestrate_core::words::count;
@@ -14,7 +14,7 @@ use orchestrate_spec::{
     Bundle, BundleFiles, BundleTexts, Diagnostic, FileText, Status, compare_with_baseline, examine, with_excerpts,
 };
 use orchestrate_tower::preflight::{file_text, working_files};
-use orchestrate_tower::sweep::{Lifted, without_halts_of_every_unit};
+use orchestrate_tower::sweep::{Lifted, OF_EVERY_UNIT, written_of_every_unit};
 
 use crate::environment::Environment;
 use crate::failure::{Failure, Unreadable};
@@ -62,6 +62,7 @@ pub(crate) fn run(spec: &str, environment: &Environment, printer: &mut Printer) 
         spec: spec.clone(),
         purpose,
         untouched: untouched(&bundle, &files.texts),
+        halts: halts(&session, &bundle),
         files,
     };
     if let Some(obstacle) = obstacle(&matter) {
@@ -79,14 +80,13 @@ pub(crate) fn run(spec: &str, environment: &Environment, printer: &mut Printer) 
             ));
             Ok(exit::HALTED)
         }
-        Some(mut signing) => {
-            let lifted = lift(&bundle, &matter, &mut signing, printer);
+        Some(signing) => {
             write(&mut session, &matter, &signing, printer)?;
             printer.line("");
             printer.line(&format!("signed specs/{spec}"));
-            for Lifted { task, .. } in lifted {
+            for task in still_parked(&bundle, &matter) {
                 printer.line(&format!(
-                    "task {task} is put back: it was parked for what halted every task"
+                    "task {task} stays parked for what halted every task; if that is mended: orchestrate unpark {spec} {task}"
                 ));
             }
             let signed = if is_re_anchor {
@@ -97,6 +97,23 @@ pub(crate) fn run(spec: &str, environment: &Environment, printer: &mut Printer) 
             keep::finish(&session, &spec, signed, environment, printer)
         }
     }
+}
+
+/// Returns the tasks whose halts the signature leaves: what they say, or what was written beside it, is a person's to judge.
+fn still_parked(bundle: &Bundle, matter: &Matter) -> Vec<TaskId> {
+    let parked = bundle.graph().parked.into_iter();
+    let of_every_unit = parked.filter(|(_, parking)| parking.note.contains(OF_EVERY_UNIT));
+    of_every_unit
+        .map(|(task, _)| task)
+        .filter(|task| !matter.halts.iter().any(|halt| halt.task == *task))
+        .collect()
+}
+
+/// Returns what halts of every task wrote that a signature ends, or that the next step writes again. Where there is no base
+/// nothing was halted for it.
+fn halts(session: &Session, bundle: &Bundle) -> Vec<Lifted> {
+    let base = session.world.base(session.settings.base_branch.value.as_ref());
+    base.map_or_else(|_| Vec::new(), |base| written_of_every_unit(bundle, &base))
 }
 
 fn short(hash: &str) -> &str {
@@ -300,27 +317,6 @@ fn walk(
         match answer {
             Some(input) => effects = walk.handle(input),
             None => return Ok(None),
-        }
-    }
-}
-
-/// Takes away, with the signature, what halts of every task wrote: most of them asked for it. One that stands for something
-/// else is written again by the next step.
-fn lift(bundle: &Bundle, matter: &Matter, signing: &mut Signing, printer: &mut Printer) -> Vec<Lifted> {
-    let signed = signing.changes.iter_mut().find(|(file, _)| *file == BundleFile::Tasks);
-    let tasks = signed.as_ref().map_or(&matter.files.texts.tasks, |(_, tasks)| tasks);
-    match without_halts_of_every_unit(bundle, tasks) {
-        Ok((_, lifted)) if lifted.is_empty() => lifted,
-        Ok((without, lifted)) => {
-            match signed {
-                Some((_, tasks)) => *tasks = without,
-                None => signing.changes.insert(0, (BundleFile::Tasks, without)),
-            }
-            lifted
-        }
-        Err(why) => {
-            printer.talk(&format!("note: what halts wrote under Awaiting input stays: {why}"));
-            Vec::new()
         }
     }
 }

@@ -10,7 +10,8 @@ use orchestrate_spec::brief::{
 };
 use orchestrate_spec::edit::with_changelog_entry;
 use orchestrate_spec::template::Untouched;
-use orchestrate_spec::{BundleTexts, ChangelogEntry};
+use orchestrate_spec::{BundleTexts, ChangelogEntry, FormatVersion};
+use orchestrate_tower::sweep::{Lifted, without_halt};
 
 use super::changelog;
 use super::subject::{Files, Purpose, as_ready};
@@ -53,6 +54,8 @@ pub(crate) struct Matter {
     pub(crate) purpose: Purpose,
     /// What in it is still as the template has it.
     pub(crate) untouched: Vec<Untouched>,
+    /// What halts of every task wrote in it: the signature answers them.
+    pub(crate) halts: Vec<Lifted>,
 }
 
 /// Returns why the bundle cannot be signed, whatever a person says: what in it was never written. Content that was signed
@@ -187,6 +190,17 @@ pub(crate) fn compose(matter: &Matter, choice: &Choice) -> Result<Signing, Strin
     for ((file, before), (_, after)) in flipped {
         if before != after {
             told.push(format!("{file}: Status Draft becomes Ready"));
+        }
+    }
+    for halt in &matter.halts {
+        // More may have been written beneath it: then it stays, and a person takes it away.
+        if let Ok(tasks) = without_halt(FormatVersion::Two, &texts.tasks, halt) {
+            texts.tasks = tasks;
+            told.push(format!(
+                "{}: task {} is put back, which was parked for what halted every task",
+                BundleFile::Tasks,
+                halt.task
+            ));
         }
     }
     let record = match choice.class {

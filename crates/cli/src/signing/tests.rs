@@ -64,6 +64,7 @@ fn matter(files: Files, purpose: Purpose) -> Matter {
         files,
         purpose,
         untouched: Vec::new(),
+        halts: Vec::new(),
     }
 }
 

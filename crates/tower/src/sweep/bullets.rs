@@ -12,7 +12,7 @@ use orchestrate_spec::park::{ParkError, park, unpark};
 use orchestrate_spec::placement::{PlacementError, park_block, unpark_block};
 use orchestrate_spec::{BundleFiles, BundleTexts, FormatVersion};
 
-use super::lift::{Lifted, without};
+use super::lift::{Lifted, without_halt};
 use super::{Parked, Placed, Swept};
 use crate::lock::Held;
 use crate::preflight::whole_bundle;
@@ -158,7 +158,7 @@ impl Edited {
     /// # Errors
     /// Why it stays.
     pub(super) fn lift(&mut self, lifted: Lifted) -> Result<(), String> {
-        let tasks = without(self.version, &self.after.tasks, &lifted)?;
+        let tasks = without_halt(self.version, &self.after.tasks, &lifted)?;
         self.take(tasks)?;
         self.lifted.push(lifted);
         Ok(())

@@ -3,9 +3,11 @@
 //! Such a line stands at a task that nothing is wrong with. It goes where the tower alone has written it: a person who
 //! adds a word to it keeps it, and so does everything else under `## Awaiting input`.
 
-use orchestrate_core::graph::{ParkingPlace, TaskGraph};
+use orchestrate_core::evidence::Base;
+use orchestrate_core::graph::ParkingPlace;
 use orchestrate_core::identifier::{SpecId, TaskId};
-use orchestrate_core::plan::NoDispatch;
+use orchestrate_core::observed::Why;
+use orchestrate_core::plan::{HaltReason, HoldReason, NoDispatch};
 use orchestrate_core::world::World;
 use orchestrate_spec::park::PLACEHOLDER;
 use orchestrate_spec::{Bundle, BundleTexts, FormatVersion};
@@ -14,7 +16,7 @@ use super::bullets::{Edited, unparked};
 use super::halts::{OF_EVERY_UNIT, command_back};
 use super::{Aside, Swept};
 use crate::gate;
-use crate::lock::{self, LockRefusal};
+use crate::lock::{self, Held, LockRefusal};
 use crate::preflight::open_bundle;
 use crate::step::{StepRequest, machine};
 
@@ -27,18 +29,20 @@ pub struct Lifted {
     pub note: String,
 }
 
-/// Returns what halts of every unit wrote in a bundle, each as it was written.
+/// Returns what halts of every unit that pass by themselves have written in a bundle, word for word. Nothing of a bundle of
+/// format version 1: parking takes the place of an earlier status there, which a person gives back.
 #[must_use]
-pub fn written_of_every_unit(spec: &SpecId, graph: &TaskGraph) -> Vec<Lifted> {
+pub fn written_of_every_unit(bundle: &Bundle, base: &Base) -> Vec<Lifted> {
+    if bundle.version == FormatVersion::One {
+        return Vec::new();
+    }
+    let graph = bundle.graph();
     let parked = graph.parked.iter();
     parked
         .filter(|(_, parking)| parking.place == ParkingPlace::AwaitingInput)
         .filter_map(|(task, parking)| {
-            let (before, _) = parking.note.split_once(OF_EVERY_UNIT)?;
-            // So a bullet begins, and so does a status of format version 1.
-            let is_ours = before == "— " || before.eq_ignore_ascii_case("awaiting input — ");
-            let note = parking.note.get(before.len()..)?;
-            (is_ours && note.ends_with(&command_back(spec, task))).then(|| Lifted {
+            let note = parking.note.strip_prefix("— ")?;
+            is_as_written(&bundle.spec, task, base, note).then(|| Lifted {
                 task: task.clone(),
                 note: note.to_owned(),
             })
@@ -46,22 +50,53 @@ pub fn written_of_every_unit(spec: &SpecId, graph: &TaskGraph) -> Vec<Lifted> {
         .collect()
 }
 
-/// Returns `tasks.md` without what halts of every unit wrote there, and the tasks it was written at.
-///
-/// # Errors
-/// Why it cannot be taken away, in words.
-pub fn without_halts_of_every_unit(bundle: &Bundle, tasks: &[u8]) -> Result<(Vec<u8>, Vec<Lifted>), String> {
-    let lifted = written_of_every_unit(&bundle.spec, &bundle.graph());
-    let mut tasks = tasks.to_vec();
-    for one in &lifted {
-        tasks = without(bundle.version, &tasks, one)?;
+/// Returns whether a note is what a step writes at that task, except for the numbers and names of commits in it: a word
+/// that a person has added anywhere makes it theirs.
+fn is_as_written(spec: &SpecId, task: &TaskId, base: &Base, note: &str) -> bool {
+    let unreached = [1, 2].map(|in_a_row| HaltReason::OriginUnreached {
+        why: Why::new(""),
+        in_a_row,
+    });
+    let changed = [base.gated_name(), base.name.to_string()].into_iter().flat_map(|base| {
+        [false, true].map(|pre_change| HaltReason::Changed {
+            spec: spec.to_string(),
+            signed: "0000000".to_owned(),
+            now: "0000000".to_owned(),
+            at: format!("{base} at 0000000"),
+            pre_change,
+        })
+    });
+    let note = without_numbers(note);
+    let written = |reason: HaltReason| format!("{OF_EVERY_UNIT}{}{}", reason.recorded(), command_back(spec, task));
+    unreached
+        .into_iter()
+        .chain(changed)
+        .any(|reason| without_numbers(&written(reason)) == note)
+}
+
+/// Returns a text with each number, and each short name of a commit, made one sign.
+fn without_numbers(text: &str) -> String {
+    let mut blanked = String::new();
+    for word in text.split_inclusive(|character: char| !character.is_ascii_alphanumeric()) {
+        let name = word.trim_end_matches(|character: char| !character.is_ascii_alphanumeric());
+        let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+        let is_commit = name.len() == 7 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !name.is_empty() && (is_number || is_commit) {
+            blanked.push('#');
+            blanked.push_str(&word[name.len()..]);
+        } else {
+            blanked.push_str(word);
+        }
     }
-    Ok((tasks, lifted))
+    blanked
 }
 
 /// Returns `tasks.md` without what was written of one halt. A bullet goes with all that stands beneath it, so that nothing
 /// may stand there.
-pub(super) fn without(version: FormatVersion, tasks: &[u8], lifted: &Lifted) -> Result<Vec<u8>, String> {
+///
+/// # Errors
+/// Why it stays, in words.
+pub fn without_halt(version: FormatVersion, tasks: &[u8], lifted: &Lifted) -> Result<Vec<u8>, String> {
     let Lifted { task, note } = lifted;
     let after = unparked(version, tasks, task)?;
     if others_words(tasks, note) == others_words(&after, note) {
@@ -84,68 +119,67 @@ fn others_words(tasks: &[u8], note: &str) -> Vec<String> {
 }
 
 /// Takes away what halts of every unit wrote. The caller has seen that none of them stands any more; what the gate says is
-/// asked again under the lock. Nothing is returned where nothing was written, so that the step goes on.
+/// asked again under the lock. Nothing is returned where nothing was written, so that the step goes on: also where the
+/// file cannot be written, which keeps no other task from being dispatched (law L12).
 ///
 /// # Errors
-/// When the machine refuses.
+/// When the lock is not to be had, without which nothing would be dispatched either.
 pub(crate) fn lift(
     world: &mut dyn World,
     request: &StepRequest,
-    (bundle, texts): (&Bundle, &BundleTexts),
+    (bundle, texts, base): (&Bundle, &BundleTexts, &Base),
     told: &mut Aside,
 ) -> Result<Option<Swept>, NoDispatch> {
-    if request.dry_run {
-        return match edited(bundle, texts) {
-            Ok(edited) => Ok(Some(edited.swept(true))),
-            Err(why) => {
-                told.notes.push(stays(&why));
-                Ok(None)
-            }
-        };
-    }
-    let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
-        let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
-        let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
-        let _ = gate::compare(world, &request.spec, &base, &texts)?;
-        let edited = match edited(&bundle, &texts) {
-            Ok(edited) => edited,
-            Err(why) => return Ok(Err(why)),
-        };
-        if edited.is_unchanged() {
-            return Ok(Ok(None));
+    let lifted = if request.dry_run {
+        edited(bundle, texts, base).map(|edited| Some(edited.swept(true)))
+    } else {
+        let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
+            under_lock(world, &held, request)
+        });
+        let released = released.map_err(|refusal| match refusal {
+            LockRefusal::Busy(why) => NoDispatch::Hold(HoldReason::LockBusy(why)),
+            LockRefusal::Fault(fault) => machine(fault),
+        })?;
+        if let Some(fault) = released.kept {
+            return Err(machine(fault));
         }
-        edited.write(world, &held).map_err(machine)?;
-        Ok(Ok(Some(edited.swept(false))))
-    });
-    let released = match released {
-        Ok(released) => released,
-        // A later step takes it away; what is ready need not wait for that.
-        Err(LockRefusal::Busy(why)) => {
-            told.notes.push(stays(&why.to_string()));
-            return Ok(None);
-        }
-        Err(LockRefusal::Fault(fault)) => return Err(machine(fault)),
+        released.value?
     };
-    let swept = match released.value? {
-        Ok(swept) => swept,
+    match lifted {
+        Ok(swept) => Ok(swept),
         Err(why) => {
             told.notes.push(stays(&why));
-            None
+            Ok(None)
         }
-    };
-    match released.kept {
-        Some(fault) => Err(machine(fault)),
-        None => Ok(swept),
     }
+}
+
+/// Returns what was written, or why the lines stay.
+fn under_lock(
+    world: &mut dyn World,
+    held: &Held<'_>,
+    request: &StepRequest,
+) -> Result<Result<Option<Swept>, String>, NoDispatch> {
+    let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
+    let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
+    let _ = gate::compare(world, &request.spec, &base, &texts)?;
+    let written = edited(&bundle, &texts, &base).and_then(|edited| {
+        if edited.is_unchanged() {
+            return Ok(None);
+        }
+        edited.write(world, held).map_err(|fault| fault.to_string())?;
+        Ok(Some(edited.swept(false)))
+    });
+    Ok(written)
 }
 
 fn stays(why: &str) -> String {
     format!("what halted every task has passed, and what was written of it stays: {why}")
 }
 
-fn edited(bundle: &Bundle, texts: &BundleTexts) -> Result<Edited, String> {
+fn edited(bundle: &Bundle, texts: &BundleTexts, base: &Base) -> Result<Edited, String> {
     let mut edited = Edited::unchanged(bundle.spec.clone(), bundle.version, texts);
-    for lifted in written_of_every_unit(&bundle.spec, &bundle.graph()) {
+    for lifted in written_of_every_unit(bundle, base) {
         edited.lift(lifted)?;
     }
     Ok(edited)
@@ -172,7 +206,7 @@ mod tests {
     /// Verifies REQ-D2.3.
     #[test]
     fn the_line_goes_alone() {
-        let without = |awaiting: &str| without(FormatVersion::Two, &ledger(awaiting), &lifted());
+        let without = |awaiting: &str| without_halt(FormatVersion::Two, &ledger(awaiting), &lifted());
         assert_eq!(without(&format!("{LINE}\n")), Ok(ledger("(none yet)\n")));
         let others = "- **Task 2** — which colour?\n\n  Ann asked.\n";
         assert_eq!(without(&format!("{LINE}\n{others}")), Ok(ledger(others)));
@@ -190,7 +224,7 @@ mod tests {
             "  - nested\n",
             "  ```\n  log\n  ```\n",
         ] {
-            let kept = without(FormatVersion::Two, &ledger(&format!("{LINE}\n{beneath}")), &lifted());
+            let kept = without_halt(FormatVersion::Two, &ledger(&format!("{LINE}\n{beneath}")), &lifted());
             assert!(kept.is_err(), "{beneath:?}: {kept:?}");
         }
     }

@@ -47,15 +47,9 @@ pub(super) const ALLOWED: &[Allowed] = &[
         reason: "what is removed got its name after it was known to hold nothing of its own (decision 71)",
     },
     Allowed {
-        rule: "L1",
-        path: "crates/core/src/world.rs",
-        text: "\"--force \"",
-        reason: "of a remedy that is shown to a person, about a checkout of ours that was cut short; nothing is pushed",
-    },
-    Allowed {
         rule: "L5",
         path: "crates/core/src/world.rs",
-        text: "git worktree remove {force}{place}",
+        text: "{unlock}{aside}git worktree remove {place}",
         reason: "a remedy that is shown to a person, who decides; the product never runs it",
     },
     Allowed {

@@ -256,8 +256,8 @@ impl<'a> Person<'a> {
             // Git takes a branch for unmerged while main of the clone is older than its start.
             self.landings.pull(place)?;
         }
-        for arguments in commands {
-            if place.run_git(None, arguments)?.end != End::Exit(0) {
+        for command in commands {
+            if !place.runs(command)? {
                 return Ok(());
             }
         }

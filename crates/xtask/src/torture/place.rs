@@ -93,6 +93,16 @@ impl Place {
         self.processes.run(&mut command)
     }
 
+    /// Runs a command of words in the primary checkout, and returns whether it ended well.
+    pub(super) fn runs(&self, words: &[&str]) -> Result<bool> {
+        let Some((program, arguments)) = words.split_first() else {
+            return Ok(true);
+        };
+        let mut command = self.command(Path::new(program));
+        command.args(arguments);
+        Ok(self.processes.run(&mut command)?.end == End::Exit(0))
+    }
+
     /// Runs git in the primary checkout and returns what it printed; it has to succeed.
     pub(super) fn git(&self, arguments: &[&str]) -> Result<String> {
         let output = self.run_git(None, arguments)?;

@@ -37,14 +37,14 @@ impl Task {
         hint.contains("if its work never landed")
     }
 
-    /// Returns what the person is told to run where a worktree of an earlier attempt is in the way: the arguments of
-    /// each call of git.
+    /// Returns what the person is told to run where a worktree of an earlier attempt is in the way: the words of each
+    /// command.
     pub(super) fn removal(&self) -> Option<Vec<Vec<&str>>> {
-        let (_, said) = self.detail.split_once("if nothing in it is needed: ")?;
+        let (_, said) = self
+            .detail
+            .split_once("if nothing in it is needed, ignored files included: ")?;
         let commands = said.split(';').next()?.split(" && ");
-        commands
-            .map(|command| Some(command.strip_prefix("git ")?.split_whitespace().collect()))
-            .collect()
+        Some(commands.map(|command| command.split_whitespace().collect()).collect())
     }
 
     /// Returns the words of our plumbing command that the hint names.
@@ -149,12 +149,12 @@ mod tests {
             detail: detail.to_owned(),
             hint: None,
         };
-        let said = "halted: it is at abc; if nothing in it is needed: git worktree unlock w && git worktree remove --force w && \
-                    git branch -d b; then orchestrate unpark a 1";
+        let said = "halted: it is at abc; if nothing in it is needed, ignored files included: git worktree unlock w && \
+                    mv w w.aside && git worktree remove w; then orchestrate unpark a 1";
         let commands = [
-            vec!["worktree", "unlock", "w"],
-            vec!["worktree", "remove", "--force", "w"],
-            vec!["branch", "-d", "b"],
+            vec!["git", "worktree", "unlock", "w"],
+            vec!["mv", "w", "w.aside"],
+            vec!["git", "worktree", "remove", "w"],
         ];
         assert_eq!(task(said).removal().as_deref(), Some(&commands[..]));
         assert_eq!(task("halted: it holds uncommitted work").removal(), None);
