@@ -99,19 +99,22 @@ fn without_numbers(text: &str) -> String {
 pub fn without_halt(version: FormatVersion, tasks: &[u8], lifted: &Lifted) -> Result<Vec<u8>, String> {
     let Lifted { task, note } = lifted;
     let after = unparked(version, tasks, task)?;
-    if others_words(tasks, note) == others_words(&after, note) {
+    let mut left = words(tasks);
+    let of_the_halt = left.iter().position(|line| line.ends_with(note));
+    of_the_halt.map(|index| left.remove(index));
+    if left == words(&after) {
         Ok(after)
     } else {
         Err(format!("more was written beside the line of task {task}"))
     }
 }
 
-/// Returns every line that says something and is not that note, whatever its place.
-fn others_words(tasks: &[u8], note: &str) -> Vec<String> {
+/// Returns every line that says something, whatever its place.
+fn words(tasks: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(tasks);
     let lines = text.lines().map(str::trim);
     let mut words: Vec<String> = lines
-        .filter(|line| !line.is_empty() && *line != PLACEHOLDER && !line.ends_with(note))
+        .filter(|line| !line.is_empty() && *line != PLACEHOLDER)
         .map(str::to_owned)
         .collect();
     words.sort();
@@ -119,11 +122,11 @@ fn others_words(tasks: &[u8], note: &str) -> Vec<String> {
 }
 
 /// Takes away what halts of every unit wrote. The caller has seen that none of them stands any more; what the gate says is
-/// asked again under the lock. Nothing is returned where nothing was written, so that the step goes on: also where the
-/// file cannot be written, which keeps no other task from being dispatched (law L12).
+/// asked again under the lock. Nothing is returned where nothing was written, so that the step goes on.
 ///
 /// # Errors
-/// When the lock is not to be had, without which nothing would be dispatched either.
+/// When the lock is not to be had, without which nothing would be dispatched either; and when the file cannot be written:
+/// it may have been all the same, and who wrote in a bundle dispatches nothing (law L7).
 pub(crate) fn lift(
     world: &mut dyn World,
     request: &StepRequest,
@@ -163,14 +166,13 @@ fn under_lock(
     let (bundle, texts) = open_bundle(world, &request.spec).map_err(NoDispatch::Halt)?;
     let base = world.base(request.base_branch.as_ref()).map_err(machine)?;
     let _ = gate::compare(world, &request.spec, &base, &texts)?;
-    let written = edited(&bundle, &texts, &base).and_then(|edited| {
-        if edited.is_unchanged() {
-            return Ok(None);
-        }
-        edited.write(world, held).map_err(|fault| fault.to_string())?;
-        Ok(Some(edited.swept(false)))
-    });
-    Ok(written)
+    let edited = match edited(&bundle, &texts, &base) {
+        Ok(edited) if edited.is_unchanged() => return Ok(Ok(None)),
+        Ok(edited) => edited,
+        Err(why) => return Ok(Err(why)),
+    };
+    edited.write(world, held).map_err(machine)?;
+    Ok(Ok(Some(edited.swept(false))))
 }
 
 fn stays(why: &str) -> String {
@@ -223,6 +225,7 @@ mod tests {
             "\n  A paragraph.\n",
             "  - nested\n",
             "  ```\n  log\n  ```\n",
+            &format!("  Ann: it said {LINE}\n"),
         ] {
             let kept = without_halt(FormatVersion::Two, &ledger(&format!("{LINE}\n{beneath}")), &lifted());
             assert!(kept.is_err(), "{beneath:?}: {kept:?}");
