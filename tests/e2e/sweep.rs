@@ -114,6 +114,17 @@ fn what_is_young_or_lives_or_left_something_is_not_parked() {
     let _ = unread.orchestrate(&["alpha"]).exits(0);
     assert_eq!(bullets(&unread), 0);
 
+    // What it did may lie at origin.
+    let away = orphaned(&single());
+    away.add_origin();
+    let _ = away.git(&["remote", "set-url", "origin", "/no/such/place"]);
+    let _ = away.orchestrate(&["alpha"]).exits(0);
+    assert_eq!(bullets(&away), 0);
+    let origin = away.root().join("origin.git");
+    let _ = away.git(&["remote", "set-url", "origin", origin.as_str()]);
+    let _ = away.orchestrate(&["alpha"]).exits(4);
+    assert_eq!(bullets(&away), 1);
+
     let pushed = orphaned(&single());
     pushed.add_origin();
     let _ = pushed.git(&["push", "--quiet", "origin", "planwright/alpha/task-1"]);

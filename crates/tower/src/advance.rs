@@ -198,6 +198,7 @@ impl Look {
             bundle: &self.bundle,
             texts: &self.texts,
             survey: &self.survey,
+            is_current: matches!(self.freshness, Freshness::Current | Freshness::NotAsked),
         }
     }
 

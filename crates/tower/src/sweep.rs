@@ -74,6 +74,8 @@ pub(crate) struct Seen<'a> {
     pub(crate) texts: &'a BundleTexts,
     /// The evidence.
     pub(crate) survey: &'a Survey,
+    /// Origin was fetched, or there is none: what is known of it is no older than this step.
+    pub(crate) is_current: bool,
 }
 
 /// What a step has to tell besides its outcome.
@@ -110,7 +112,13 @@ pub(crate) fn sweep(
     }
     let asked = &seen.survey.evidence.pull_requests;
     let released = lock::with(world, &request.spec, request.stale_lock_minutes, |world, held| {
-        under_lock(world, &held, request, (asked, &found.retirable), removed)
+        under_lock(
+            world,
+            &held,
+            request,
+            (asked, &found.retirable, seen.is_current),
+            removed,
+        )
     });
     let released = match released {
         Ok(released) => released,
@@ -157,7 +165,13 @@ fn look(
 ) -> Found {
     let Survey { graph, evidence, state } = seen.survey;
     let grace_seconds = request.stale_lock_minutes.saturating_mul(60);
-    let orphans = suspects(graph, evidence, state, grace_seconds)
+    // The work of a unit whose worker is gone here may lie at origin (law L4).
+    let suspects = if seen.is_current {
+        suspects(graph, evidence, state, grace_seconds)
+    } else {
+        Vec::new()
+    };
+    let orphans = suspects
         .into_iter()
         .filter_map(|suspect| {
             let occupants = world.occupants(&request.name_of(suspect.unit().clone()));
@@ -200,7 +214,7 @@ fn under_lock(
     world: &mut dyn World,
     held: &Held<'_>,
     request: &StepRequest,
-    (asked, retirable): (&Observed<PullRequests>, &[Retirable]),
+    (asked, retirable, is_current): (&Observed<PullRequests>, &[Retirable], bool),
     removed: &mut Vec<String>,
 ) -> Result<Told, NoDispatch> {
     let mut notes = Vec::new();
@@ -210,6 +224,7 @@ fn under_lock(
         bundle: &bundle,
         texts: &texts,
         survey: &survey,
+        is_current,
     };
     // What cannot be placed was said before.
     let found = look(&*world, request, seen, Some(retirable), &mut Vec::new());
