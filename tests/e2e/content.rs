@@ -90,8 +90,12 @@ fn the_work_of_a_squash_that_was_reverted_is_in_progress_again() {
     let _ = squash(&sandbox);
     let _ = sandbox.git(&["revert", "--no-edit", "HEAD"]);
     let state = state_of(&sandbox, "1");
-    // The branch still holds the work: somebody may land it again.
-    assert_eq!(state, "in progress: 2 commits on task-1, not on main");
+    // The branch still holds the work: somebody may land it again, who has to know that it was undone.
+    assert!(
+        state.starts_with("in progress: 2 commits on task-1, not on main; "),
+        "{state}"
+    );
+    assert!(state.contains(", reverted by "), "{state}");
 }
 
 #[test]

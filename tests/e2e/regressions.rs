@@ -276,10 +276,9 @@ fn a_file_that_git_always_calls_modified_stops_no_dispatch() {
     assert!(committed.starts_with("i/crlf"), "{committed}");
     worked(&sandbox);
     assert_eq!(sandbox.starts(), ["alpha 1"]);
-    assert_eq!(
-        state_of(&sandbox, "1"),
-        "held: its worker ended and left no commit on its branch (exit 0)"
-    );
+    let state = state_of(&sandbox, "1");
+    let said = "held: its worker ended and left no commit on its branch (exit 0)";
+    assert!(state.starts_with(said), "{state}");
 }
 
 #[test]

@@ -222,6 +222,7 @@ impl Universe {
             fenced_too_late: BTreeSet::new(),
             told_free: BTreeSet::new(),
             obstacles,
+            cleared: BTreeSet::new(),
         });
     }
 

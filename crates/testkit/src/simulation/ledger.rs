@@ -116,14 +116,13 @@ impl Universe {
         let before = tenure.obstacles.get(task).map(Vec::as_slice).unwrap_or_default();
         let now = self.obstacles(mind.host, tower, task);
         let contradicts = |obstacle: &&Obstacle| match obstacle {
-            // What halts every task says nothing of this one: a worker may be at work in another clone, or have lost its
-            // runner and its claim. A dispatch would come upon either.
-            Obstacle::LiveWorker(_) => !is_of_all,
-            Obstacle::Landed
+            Obstacle::Parked => true,
+            // What halts every task says nothing of this one. A dispatch would come upon any of these.
+            Obstacle::LiveWorker(_)
+            | Obstacle::Landed
             | Obstacle::OwnCommits
             | Obstacle::TowerAtWork(_)
-            | Obstacle::Unreadable(_)
-            | Obstacle::Parked => true,
+            | Obstacle::Unreadable(_) => !is_of_all,
             Obstacle::HandedOver(_) | Obstacle::Marker(_) | Obstacle::Uncommitted | Obstacle::Dependency(_) => false,
         };
         let found = before
@@ -137,8 +136,8 @@ impl Universe {
             return;
         }
         let asks = |obstacle: &Obstacle| matches!(obstacle, Obstacle::HandedOver(_) | Obstacle::Uncommitted);
-        // A person may clear a claim at any moment, without the lock.
-        if !is_of_all && !before.iter().chain(&now).any(asks) && !self.is_outdated(mind.host, task) {
+        let was_cleared = tenure.cleared.contains(task);
+        if !is_of_all && !was_cleared && !before.iter().chain(&now).any(asks) && !self.is_outdated(mind.host, task) {
             self.convict(Law::Parking, || {
                 format!("tower {tower} parks task {task}, for which nothing asks for a person")
             });

@@ -158,6 +158,8 @@ pub(super) struct Tenure {
     pub(super) told_free: BTreeSet<UnitName>,
     /// What stood in the way of each task when it began.
     pub(super) obstacles: BTreeMap<TaskId, Vec<Obstacle>>,
+    /// The tasks whose claims a person cleared meanwhile, who needs no lock: it may have read them before.
+    pub(super) cleared: BTreeSet<TaskId>,
 }
 
 /// One tower process.

@@ -258,6 +258,10 @@ impl Universe {
         self.statistics.cleared += 1;
         self.note_person(host, || format!("clears the claim on task {task}"));
         self.unpark(host, task);
+        let beside = self.minds.iter_mut().filter(|mind| mind.host == host);
+        for tenure in beside.filter_map(|mind| mind.tenure.as_mut()) {
+            tenure.cleared.insert(task.clone());
+        }
         let spec = self.bundle().spec.clone();
         for name in self.late_launches(host, task) {
             self.hosts[host].files.remove(&Place::LaunchRecord(name.clone()));
