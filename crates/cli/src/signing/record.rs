@@ -10,7 +10,7 @@ use orchestrate_spec::brief::{
 };
 use orchestrate_spec::edit::with_changelog_entry;
 use orchestrate_spec::template::Untouched;
-use orchestrate_spec::{BundleTexts, ChangelogEntry, FormatVersion};
+use orchestrate_spec::{BundleTexts, ChangelogEntry};
 use orchestrate_tower::sweep::{Lifted, without_halt};
 
 use super::changelog;
@@ -194,7 +194,7 @@ pub(crate) fn compose(matter: &Matter, choice: &Choice) -> Result<Signing, Strin
     }
     for halt in &matter.halts {
         // More may have been written beneath it: then it stays, and a person takes it away.
-        if let Ok(tasks) = without_halt(FormatVersion::Two, &texts.tasks, halt) {
+        if let Ok(tasks) = without_halt(&texts.tasks, halt) {
             texts.tasks = tasks;
             told.push(format!(
                 "{}: task {} is put back, which was parked for what halted every task",

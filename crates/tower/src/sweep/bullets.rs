@@ -158,7 +158,7 @@ impl Edited {
     /// # Errors
     /// Why it stays.
     pub(super) fn lift(&mut self, lifted: Lifted) -> Result<(), String> {
-        let tasks = without_halt(self.version, &self.after.tasks, &lifted)?;
+        let tasks = without_halt(&self.after.tasks, &lifted)?;
         self.take(tasks)?;
         self.lifted.push(lifted);
         Ok(())
@@ -198,10 +198,8 @@ impl Swept {
         }
         let place = ParkingPlace::AwaitingInput;
         for Lifted { task, note } in self.lifted.iter().rev() {
-            tasks = match version {
-                FormatVersion::One => park_block(&tasks, task, place, note).map_err(|error| error.to_string())?,
-                FormatVersion::Two => park(&tasks, task, place, note).map_err(|error| error.to_string())?,
-            };
+            // Nothing of version 1 is taken back.
+            tasks = park(&tasks, task, place, note).map_err(|error| error.to_string())?;
         }
         Ok(tasks)
     }

@@ -96,12 +96,14 @@ fn without_numbers(text: &str) -> String {
 ///
 /// # Errors
 /// Why it stays, in words.
-pub fn without_halt(version: FormatVersion, tasks: &[u8], lifted: &Lifted) -> Result<Vec<u8>, String> {
+pub fn without_halt(tasks: &[u8], lifted: &Lifted) -> Result<Vec<u8>, String> {
     let Lifted { task, note } = lifted;
-    let after = unparked(version, tasks, task)?;
+    let after = unparked(FormatVersion::Two, tasks, task)?;
     let mut left = words(tasks);
     let of_the_halt = left.iter().position(|line| line.ends_with(note));
-    of_the_halt.map(|index| left.remove(index));
+    if let Some(index) = of_the_halt {
+        left.remove(index);
+    }
     if left == words(&after) {
         Ok(after)
     } else {
@@ -208,7 +210,7 @@ mod tests {
     /// Verifies REQ-D2.3.
     #[test]
     fn the_line_goes_alone() {
-        let without = |awaiting: &str| without_halt(FormatVersion::Two, &ledger(awaiting), &lifted());
+        let without = |awaiting: &str| without_halt(&ledger(awaiting), &lifted());
         assert_eq!(without(&format!("{LINE}\n")), Ok(ledger("(none yet)\n")));
         let others = "- **Task 2** — which colour?\n\n  Ann asked.\n";
         assert_eq!(without(&format!("{LINE}\n{others}")), Ok(ledger(others)));
@@ -227,7 +229,7 @@ mod tests {
             "  ```\n  log\n  ```\n",
             &format!("  Ann: it said {LINE}\n"),
         ] {
-            let kept = without_halt(FormatVersion::Two, &ledger(&format!("{LINE}\n{beneath}")), &lifted());
+            let kept = without_halt(&ledger(&format!("{LINE}\n{beneath}")), &lifted());
             assert!(kept.is_err(), "{beneath:?}: {kept:?}");
         }
     }
